@@ -26,7 +26,7 @@ enum FleetMetrics {
                         (select j.queue from postrider.jobs j where j.id = r.job_id)) as queue, r.error_code, count(*)
           from (select f.job_id, f.track, coalesce(f.error_code, '') as error_code
                   from postrider_internal.results f
-                 where f.state in ('f', 'u', 'e') and f.finished_at >= now() - interval '5 minutes'
+                 where postrider_internal.is_failure(f.state) and f.finished_at >= now() - interval '5 minutes'
                  order by f.finished_at desc, f.job_id desc limit 1000) r
          group by 1, 2 order by 1, 2
         """

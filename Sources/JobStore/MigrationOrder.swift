@@ -5,9 +5,9 @@ internal import Migrations
 /// The order in which files are applied: numbered, functions, views; each by name, unless a header differs.
 enum MigrationOrder {
     /// Sorts the files; a line `-- after: insert/a.sql, queue/b.sql` among the leading comments
-    /// puts a file behind others of the same kind.
+    /// puts a file behind others of the same kind. The files come back as they are applied, see `PlannerHeader`.
     ///
-    /// - Throws: `files` for a name that is not there, for a circle and for a name given twice.
+    /// - Throws: `files` for a name that is not there, for a circle, for a name given twice and for a bad planner header.
     static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
         if Set(files.map(\.name)).count != files.count {
             throw StoreError(.files, "two migration files have the same name")
@@ -28,7 +28,7 @@ enum MigrationOrder {
                     throw StoreError(.files, "\(waiting[0].name): its after header is part of a circle")
                 }
                 placed.insert(waiting[next].name)
-                ordered.append(waiting.remove(at: next))
+                ordered.append(try PlannerHeader.expanded(waiting.remove(at: next)))
             }
         }
         return ordered
@@ -45,7 +45,7 @@ enum MigrationOrder {
     }
 
     /// The words behind `-- key:` in the comment that opens the file.
-    private static func header(_ file: MigrationFile, _ key: String) -> [String] {
+    static func header(_ file: MigrationFile, _ key: String) -> [String] {
         // As bytes, and no further than the comment: each start of a worker reads the headers of 500 files.
         var rest = file.bytes[...]
         while let first = rest.firstIndex(where: { $0 != UInt8(ascii: "\n") }), rest[first...].starts(with: "--".utf8) {

@@ -58,6 +58,12 @@ public struct Migrator: Sendable {
     private var tableWaitMilliseconds: Int { min(2000, lockWaitMilliseconds) }
     private static let pauseMilliseconds = 1000
 
+    /// The text of a file of `migrations/` as it is applied; nil if there is none of this name.
+    public static func text(of name: String) throws(StoreError) -> String? {
+        guard let file = Migrations.all.first(where: { $0.name == name }) else { return nil }
+        return String(decoding: try PlannerHeader.expanded(file).bytes, as: UTF8.self)
+    }
+
     /// Applies what is missing, all in one transaction.
     ///
     /// - Parameter setsUpRoles: false: roles and privileges are left alone.

@@ -11,7 +11,7 @@ enum WebhookCheckup {
             select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j where j.callback_url is not null),
           (select count(*)
            from (select r.job_id, r.error_code from postrider_internal.results r
-                 where r.state in ('f', 'u', 'e') and r.finished_at > now() - interval '1 day'
+                 where postrider_internal.is_failure(r.state) and r.finished_at > now() - interval '1 day'
                  order by r.finished_at desc, r.job_id desc limit 10000) f
              -- By key, whatever statistics say of webhooks.
              cross join lateral (select from postrider_internal.webhooks w where w.job_id = f.job_id limit 1) w

@@ -157,6 +157,16 @@ struct WorkerProcessTests {
         #expect(try connection.query(history).text(0, 0) == before)
     }
 
+    @Test func `a file is shown as it is applied, without a database`() throws {
+        let shown = try WorkerProcess.run(["migrate", "--print", "functions/queue/claim.sql"], [:])
+        #expect(shown.status == 0)
+        #expect(shown.output.contains("create or replace function postrider_internal.claim("))
+        #expect(shown.output.contains("\nset jit = off\nset plan_cache_mode = force_generic_plan\n"))
+        let unknown = try WorkerProcess.run(["migrate", "--print", "claim.sql"], [:])
+        #expect(unknown.status == 64)
+        #expect(unknown.output.hasPrefix("worker: --print: there is no file claim.sql; "), "\(unknown.output)")
+    }
+
     @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
         let text = try TestCluster.makeDatabaseText()
         let connection = try PGConnection(text)

@@ -9,7 +9,7 @@ select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.s
        (select e.code from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,
        (select e.name from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as error_name
   from (select * from postrider_internal.results f
-         where f.state in ('f', 'u', 'e') order by f.finished_at desc, f.job_id desc limit 100) r
+         where postrider_internal.is_failure(f.state) order by f.finished_at desc, f.job_id desc limit 100) r
   join postrider.jobs j on j.id = r.job_id
  where j.created_by = current_user or (select postrider_internal.sees_all())
  order by r.finished_at desc, r.job_id desc

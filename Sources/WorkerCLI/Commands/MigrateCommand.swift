@@ -15,11 +15,16 @@ enum MigrateCommand {
                 isOfLineOnly: true,
                 meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
             Flag(
+                name: "print", kind: .text, placeholder: "FILE", example: "functions/queue/claim.sql",
+                isOfLineOnly: true,
+                meaning: "change nothing; show a file of migrations/ as it is applied, planner settings included"),
+            Flag(
                 name: "no-roles", kind: .toggle,
                 isOfLineOnly: true, meaning: "make no roles and leave privileges alone; all belongs to who migrates"),
         ],
         details: ["All or nothing, in one transaction; several at once wait for each other."],
         run: { (arguments) throws(CommandError) in
+            if let name = arguments.text("print") { return try show(name) }
             let connection = try Database.connect(arguments, readsOnly: arguments.isOn("status"))
             do throws(StoreError) {
                 return try arguments.isOn("status")
@@ -28,6 +33,16 @@ enum MigrateCommand {
                 throw failure(error, connection)
             }
         })
+
+    private static func show(_ name: String) throws(CommandError) -> ExitCode {
+        let text: String?
+        do throws(StoreError) { text = try Migrator.text(of: name) } catch { throw Database.failure(error) }
+        guard let text else {
+            throw .usage("--print", "there is no file \(name)", "worker migrate --status lists all")
+        }
+        Terminal.write(text)
+        return .clean
+    }
 
     private static func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool

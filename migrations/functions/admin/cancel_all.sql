@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, custom-plans
 -- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail of
 -- members cancelled one by one, and what lies below them is theirs to end: hundreds at once, the rest behind this. What they take
 -- along comes in any order, so the rows of ready are locked before that, in the order in which all others lock: a finish that holds
@@ -7,8 +8,6 @@ create or replace function postrider.cancel_all(queue text default null, lane te
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -61,11 +60,11 @@ begin
             union all
             select s.job_id, s.track, null, s.parent_id from postrider_internal.scheduled s
             union all
-            select t.job_id, -1, t.job_id, t.parent_id from postrider_internal.trees t where t.state in ('w', 'o')
+            select t.job_id, -1, t.job_id, t.parent_id from postrider_internal.trees t where postrider_internal.is_open_tree(t.state)
             union all
             select m.job_id, 0, null, m.parent_id
               from postrider_internal.trees t join postrider_internal.members m on m.parent_id = t.job_id
-             where t.state in ('w', 'o') and m.is_waiting) w
+             where postrider_internal.is_open_tree(t.state) and m.is_waiting) w
      where (v_tagged is null or w.job_id = any (v_tagged))
        and case when w.track > 0 and not v_looks_up then v_tracks is null or w.track = any (v_tracks)
                 else exists (
@@ -81,7 +80,7 @@ begin
         select t.parent_id, t.state from postrider_internal.trees t where t.job_id = v_parent
         union all
         select t.parent_id, t.state from above a join postrider_internal.trees t on t.job_id = a.parent_id)
-      select from above a where a.state not in ('w', 'o'));
+      select from above a where not postrider_internal.is_open_tree(a.state));
     v_count := v_count + postrider_internal.cancel_any(v_id)::int;
   end loop;
   return v_count;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
 -- for; afterwards its result stands and the cancel changes nothing.
 --
@@ -6,9 +7,6 @@
 create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set jit = off
 as $$
 #variable_conflict use_column
 declare

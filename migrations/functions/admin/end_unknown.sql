@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- For a restored database: an at_most_once job that the backup shows as not yet called may have been called after it.
 create or replace function postrider.end_unknown(before timestamptz) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 #variable_conflict use_column
 declare

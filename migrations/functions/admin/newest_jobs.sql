@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Each state is looked up where its rows are, by an index in the order of the ids. job_status cannot do so: it
 -- begins at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state asked
 -- for stay in the plan.
@@ -11,12 +12,6 @@ create or replace function postrider.newest_jobs(state text, queue text default 
 returns table (id bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
-set jit = off
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -96,7 +91,7 @@ begin
         order by s.job_id desc limit v_limit)
       union all
       select t.job_id from postrider_internal.trees t
-       where t.state in ('w', 'o')
+       where postrider_internal.is_open_tree(t.state)
          and v_state = case when t.state = 'w' then 'waiting' when t.run_at > now() then 'scheduled' else 'running' end
          and (v_any or postrider_internal.job_queue(t.job_id) = v_queue)
       union all
@@ -106,7 +101,7 @@ begin
               where m.parent_id = t.job_id and m.is_waiting and (v_any or postrider_internal.job_queue(m.job_id) = v_queue)
                 and not exists (select from postrider_internal.trees x where x.job_id = m.job_id)
               order by m.parent_id desc, m.position desc limit v_limit) w
-       where v_state = 'waiting' and t.state in ('w', 'o')) u (job_id)
+       where v_state = 'waiting' and postrider_internal.is_open_tree(t.state)) u (job_id)
      order by 1 desc limit v_limit;
 end
 $$;

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- For queue_status. What is ready or runs is counted by track_counts, and what is scheduled in the same way: 2,500 pages, and the first
 -- 10,000 rows if there are more. Jobs whose track does not exist yet, track 0, are named by their own rows.
 create or replace function postrider_internal.queue_counts()
 returns table (queue text, ready bigint, running bigint, oldest timestamptz, scheduled bigint, waiting bigint)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 with size as (
   select least(1, 20480000.0 / greatest(pg_relation_size('postrider_internal.scheduled'), 1)) as share),
@@ -34,7 +34,7 @@ waits as (
            cross join lateral (
                  select x.job_id from postrider_internal.members x
                   where x.parent_id = t.job_id and x.position > t.reached and x.is_waiting order by x.position limit 10000) m
-           where t.state in ('w', 'o') limit 10000) w
+           where postrider_internal.is_open_tree(t.state) limit 10000) w
     join postrider.jobs j on j.id = w.job_id
    group by j.queue),
 unfinished as (
@@ -56,7 +56,7 @@ unfinished as (
   select w.queue, 0, 0, null, 0,
          case when w.seen < 10000 then w.jobs
               else w.jobs / w.seen * greatest(w.seen, (
-                select sum(t.children - t.released) from postrider_internal.trees t where t.state in ('w', 'o'))) end
+                select sum(t.children - t.released) from postrider_internal.trees t where postrider_internal.is_open_tree(t.state))) end
     from waits w)
 select u.queue, round(sum(u.ready))::bigint, round(sum(u.running))::bigint, min(u.oldest), round(sum(u.scheduled))::bigint,
        round(sum(u.waiting))::bigint

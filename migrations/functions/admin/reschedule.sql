@@ -38,7 +38,7 @@ begin
         hint = 'Give a run_at alone; reschedule its members that are scheduled or ready for another priority.';
     end if;
     select * into v_tree from postrider_internal.trees t where t.job_id = reschedule.id for update;
-    if (v_tree.state in ('w', 'o')) is not true then
+    if postrider_internal.is_open_tree(v_tree.state) is not true then
       raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; retry a finished one.';
     end if;

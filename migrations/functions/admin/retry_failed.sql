@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, custom-plans
 -- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result goes, and
 -- held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that failed with one key the last runs again. A member of a batch or chain that
 -- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
@@ -12,8 +13,6 @@ create or replace function postrider.retry_failed(
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -57,7 +56,7 @@ begin
   with candidates as (
     select r.job_id, r.track, r.fence
       from postrider_internal.results r
-     where v_tagged is null and r.state in ('f', 'u', 'e') and r.state = 'f'
+     where v_tagged is null and postrider_internal.is_failure(r.state) and r.state = 'f'
        and r.finished_at >= coalesce(retry_failed.since, '-infinity')
        and (retry_failed.error_code is null or r.error_code = retry_failed.error_code)
        and (r.track <= 0 or v_tracks is null or r.track = any (v_tracks)

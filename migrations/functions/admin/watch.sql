@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 create or replace function postrider_internal.watch(
   p_id bigint, p_rows int, out depth int, out id bigint, out kind text, out title text, out state text, out children bigint,
   out finished bigint, out failed bigint, out active bigint, out bytes_done bigint, out bytes_total bigint, out note text)
 returns setof record
 language sql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
   select w.depth, j.id, j.kind,
          case when j.kind = 'request' then concat_ws(' ', j.name, j.method, j.url) else concat_ws(' ', j.kind, j.name, j.tag) end,

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Twice a second for whoever looks, so it costs by what is shown: batches and chains with their counts, the members of
 -- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
 --
@@ -8,7 +9,6 @@ create or replace function postrider_internal.watch_places(p_id bigint, p_rows i
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
   with recursive caller as materialized (
     select c.name, postrider_internal.sees_all(c.name) as sees_all
@@ -19,7 +19,7 @@ as $$
              union
             select t.job_id
               from (select t.job_id from postrider_internal.trees t
-                     where t.state in ('w', 'o') and t.parent_id is null order by t.job_id desc limit 10000) t
+                     where postrider_internal.is_open_tree(t.state) and t.parent_id is null order by t.job_id desc limit 10000) t
              where p_id is null
              union
             select b.job_id
@@ -28,10 +28,10 @@ as $$
      where (select c.sees_all from caller c)
         or exists (select from postrider.jobs j where j.id = r.id and j.created_by = (select c.name from caller c))),
   tree as (
-    select t.job_id, array[t.job_id] as path, t.state not in ('w', 'o') as is_over, t.children
+    select t.job_id, array[t.job_id] as path, not postrider_internal.is_open_tree(t.state) as is_over, t.children
       from roots r join postrider_internal.trees t on t.job_id = r.id
      union all
-    select c.job_id, t.path || m.position::bigint, c.state not in ('w', 'o'), c.children
+    select c.job_id, t.path || m.position::bigint, not postrider_internal.is_open_tree(c.state), c.children
       from tree t
       join postrider_internal.trees c on c.parent_id = t.job_id
       join postrider_internal.members m on m.job_id = c.job_id),

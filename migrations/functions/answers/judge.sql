@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- What finish is to plain jobs, for those that claim called rich: an attempt that the worker takes for a success is
 -- held against what its job and service ask of the answer. Then finish does the rest.
 --
@@ -10,11 +11,6 @@ create or replace function postrider_internal.judge(p_worker int, p_app_version 
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_attempt postrider_internal.finished_attempt;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Least recently used, without an index on last_used, which every note of a use would have to renew. When the cache is
 -- too large, 500 pages tell the time of last use before which entries must go to make it a tenth smaller than allowed;
 -- then 2000 pages a second are walked and rid of them. Up to 500 pages (some 10,000 entries) the order is exact.
@@ -8,7 +9,6 @@
 create or replace function postrider_internal.cache_evict() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_max bigint := (select s.cache_max_bytes from postrider.settings s);

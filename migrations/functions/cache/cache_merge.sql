@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left. When
 -- the kept answer came and how old it was then says nothing any more, though the 304 may not say it anew.
 --
@@ -6,7 +7,6 @@
 create or replace function postrider_internal.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
-set jit = off
 set enable_hashjoin = on
 as $$
 begin

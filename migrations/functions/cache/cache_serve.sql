@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
 -- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_flights and called.
 --
@@ -15,12 +16,6 @@ create or replace function postrider_internal.cache_serve(
   p_judges boolean default false, p_error text default null, out done bigint[], out expensive bigint[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v record;

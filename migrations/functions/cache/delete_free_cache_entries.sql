@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- Skips what is locked, since the caller may hold rows that come later in the order of locks.
 create or replace function postrider_internal.delete_free_cache_entries(p_keys bytea[], p_is_invalidated boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 begin
   with gone as (

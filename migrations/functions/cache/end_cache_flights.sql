@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
 -- lets the next in line call.
 --
@@ -11,10 +12,6 @@ create or replace function postrider_internal.end_cache_flights(
   p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_call record;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_flights says
 -- so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive or app
 -- version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until release_cache_waits makes them ready again; the
@@ -18,12 +19,6 @@ create or replace function postrider_internal.join_cache_flight(
   p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_left bigint[];                         -- jobs that have not found their place yet

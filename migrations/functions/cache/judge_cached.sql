@@ -1,13 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- p_error: why its answer cannot be judged; then the job fails with it, and keeps that answer.
 create or replace function postrider_internal.judge_cached(
   p_worker int, p_app_version text, p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_error text)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 declare
   v_attempt postrider_internal.finished_attempt;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- A service's counters stay for as long as it is there or something of it is cached. What is held is the sum of its rows and of what
 -- is not folded yet, so all of them go at once or none.
 --
@@ -7,7 +8,6 @@
 create or replace function postrider_internal.prune_cache_totals() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_rows tid[];

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- p_key: calls that have ended; p_all: whether their answer now serves everybody who waited. If not, the first in line
 -- makes the next call, and the others go on waiting: a server that fails is not met by all of them at once.
 --
@@ -6,10 +7,6 @@
 create or replace function postrider_internal.release_cache_waits(p_key bytea[], p_all boolean[]) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_moved int := 0;

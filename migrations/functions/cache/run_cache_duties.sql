@@ -1,12 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The leader's second for the cache. What it costs while there is nothing to do: five looks at empty tables.
 create or replace function postrider_internal.run_cache_duties() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_folded bigint;

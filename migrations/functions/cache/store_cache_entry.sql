@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- One entry per key: a newer answer replaces the older one, whatever version or sensitive value it was of.
 --
 -- Not stored: parts of an answer (206), answers that set a cookie, what the server forbids in http mode, and what would
@@ -10,8 +11,6 @@ create or replace function postrider_internal.store_cache_entry(
   p_app_version text, p_redirected boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_key bytea := p_key;

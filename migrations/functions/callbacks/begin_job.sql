@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call; one that cancels the
 -- job does, and so does expires_at, which may pass while hooks run.
 --
@@ -6,7 +7,6 @@
 create or replace function postrider_internal.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v record;

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans
 -- A hit of the cache is never called, so its will_start hooks run here, unless an earlier try of the job was called.
 create or replace function postrider_internal.callables(p_job bigint, p_state "char", p_is_hit boolean)
 returns table (place int, key text, event text, callback text, function text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin

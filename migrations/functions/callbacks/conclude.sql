@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Called until it finds nothing, by whoever has finished a followed job, and by the leader for what is left over. One
 -- transaction is one job with functions, or many that have none.
 --
@@ -10,12 +11,6 @@
 create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_hooked boolean := exists (select from postrider.hooks);

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- One job whose functions run. The session's statement_timeout ends the function that runs when time is over, and it
 -- strikes once in a statement: what ran after it would have no limit. So all that this job did so far is undone, the
 -- function is noted and left out, and the next call begins anew.
@@ -10,7 +11,6 @@
 create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v record;

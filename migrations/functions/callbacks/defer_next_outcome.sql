@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
 -- with.
 create or replace function postrider_internal.defer_next_outcome(p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
   select postrider_internal.defer_outcome(o.job_id, null, p_sqlstate)
     from (select n.job_id from postrider_internal.outcomes n

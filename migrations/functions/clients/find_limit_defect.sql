@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/client_is_exempt.sql
+-- planner: no-jit, no-seqscan, no-bitmapscan
 -- Called by queue_new_jobs once for each role among the rows of an INSERT, while client_limits has rows. The result is the
 -- first column that passes a limit; otherwise the INSERT is noted for the leader's count.
 --
@@ -14,9 +15,6 @@ create or replace function postrider_internal.find_limit_defect(
   out column_name text, out reason text, out hint text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   -- The arguments have the collation of p_lanes, C. The indexes by role have the default.

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/limits_of.sql
+-- planner: no-jit, generic-plans, no-seqscan
 -- Only the leader writes client_usage and client_lanes, within fold, so INSERTs and finishes never wait for a counter.
 --
 -- An INSERT leaves a row in client_deltas, an end leaves its id in job_deltas.ended. Both are committed together with what they count. Each call
@@ -17,9 +18,6 @@
 create or replace function postrider_internal.fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 declare
   v_state postrider_internal.client_counting;

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: generic-plans
 -- Part of the keys of cached answers: what was cached for one user of a credential is never served to the next.
 create or replace function postrider_internal.credential_owner(p_credential text) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
 as $$
 begin
   -- One that was deleted and inserted again counts its logins from 0.

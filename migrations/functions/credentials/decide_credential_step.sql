@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans
 -- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives for seconds
 -- is not fetched again and again.
 --
@@ -13,8 +14,6 @@
 create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   v record;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Of the claimed jobs given, those with a credential: who cannot be called ends here, without a call; who needs a token that is
 -- being fetched leaves the worker for scheduled, no attempt used, until release_credential_waits. The 15 s are for the case that
 -- nobody releases it. Where an API refuses each token, the jobs are held: they wait like that for 5 min at a time, max_wait in all, but for the
@@ -9,12 +10,6 @@ create or replace function postrider_internal.hold_for_credentials(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v record;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans
 -- What answers mean for the credentials that their calls carried. A token is refused by a status of
 -- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job
 -- goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer token there it is simply sent again.
@@ -15,8 +16,6 @@ create or replace function postrider_internal.judge_credentials(p_attempts postr
 returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_attempt postrider_internal.finished_attempt;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- What a worker is to do for credentials: s: seal these secrets and give them to store_sealed_secrets; r: fetch a token. A refresh is
 -- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. One that is another's for longer is of a clock
 -- that was set back since: that worker may be at it, and has its 14 s from now on. Without a key a worker can use what is
@@ -11,7 +12,6 @@ returns table (
   method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Runs once for each INSERT into jobs, whatever its number of rows: refuses bad rows, feeds ready and scheduled.
 --
 -- An inserting transaction never writes into tracks: others that need the same new track would wait for its commit. Rows whose track does
@@ -14,7 +15,6 @@
 create or replace function postrider_internal.queue_new_jobs() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_rows bigint;

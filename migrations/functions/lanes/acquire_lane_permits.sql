@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- A worker draws what lanes with limits allow it: permits, how many calls it may have under way, and slots, the moments at
 -- which it may begin one. It says how many calls it has under way (p_used), how many permits it would like to have in all
 -- (p_hold) and how many more slots (p_slots).
@@ -18,11 +19,6 @@ returns table (
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

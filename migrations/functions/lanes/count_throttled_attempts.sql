@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- An attempt of this number used none up, so the next one has the same number. A page in between begins a new count.
 create or replace function postrider_internal.count_throttled_attempts(p_job bigint, p_attempt int) returns setof postrider_internal.past_attempts
 language sql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
   select o.*
     from postrider_internal.past_attempts o

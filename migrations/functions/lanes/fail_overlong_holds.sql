@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- Attempts that were answered by "come later" (verdicts w and d) use nothing up, so something else must end them: max_wait of
 -- the service, counted from the first such answer to this attempt number, and expires_at.
 --
@@ -9,11 +10,6 @@ create or replace function postrider_internal.fail_overlong_holds(p_worker int, 
 returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_at int;

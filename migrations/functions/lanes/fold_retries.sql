@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Only lanes most of whose calls failed have rows, so that lanes where a call fails now and then cost no writes.
 create or replace function postrider_internal.fold_retries(
   p_lanes text[], p_calls bigint[], p_good bigint[], p_bad bigint[], p_now timestamptz, p_is_full boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 begin
   if p_lanes is not null then

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
 -- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
 -- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it is long ago.
@@ -16,7 +17,6 @@
 create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 set lock_timeout = '100ms'
 as $$
 declare

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- The only writer of job_totals, so finishes never meet on a shared row.
 -- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
 --
@@ -9,7 +10,6 @@ returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text,
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -60,7 +60,7 @@ begin
   sampled as materialized (
     select date_trunc('minute', g.at) as minute, c.sample, c.jobs
       from gone g cross join lateral unnest(g.states, g.jobs, g.samples) as c(state, jobs, sample)
-     where c.state in ('s', 'f', 'u') and c.jobs > 0 and c.sample is not null
+     where postrider_internal.is_final_outcome(c.state) and c.jobs > 0 and c.sample is not null
      order by g.id desc limit 200),
   failed as materialized (
     select c.track, g.queue, c.state, c.jobs, c.sample, g.at, row_number() over (order by g.id) as nth

@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks still run has no
 -- result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
 create or replace function postrider_internal.fold_timings(p_minutes timestamptz[], p_jobs bigint[], p_weights int[]) returns void
 language sql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
   insert into postrider_internal.timings as t (minute, kind, bucket, jobs)
   select s.minute, k.kind, greatest(0, floor(4 * ln(greatest(k.us, 1)) / ln(2::double precision)))::smallint, sum(s.weight)

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new tracks, 20,000 fed
 -- out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a tenth of that is fed, and lists of many
 -- lanes not more often than every 100 ms.
@@ -7,7 +8,6 @@ returns table (leads boolean, moved bigint, more boolean, latest timestamptz, ow
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
 as $$
 declare
   v_promoted int := 0;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- The claim: at most p_limit rows of the tracks given, in the order given, each track from its watermark on.
 --
 -- Why a watermark: the rows before it were claimed by this worker already. Without it each claim walks over all
@@ -37,12 +38,6 @@ returns table (
   has_callbacks boolean, large_body bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_is_good boolean;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- A worker with many answers to judge takes no further job whose answer may be expensive: such a job waits, and uses no attempt and no slot.
 -- The wait is between p_wait_ms and half as long again, so that jobs that were held together do not come back together.
 create or replace function postrider_internal.defer_expensive_jobs(
@@ -6,11 +7,6 @@ create or replace function postrider_internal.defer_expensive_jobs(
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_held bigint[];

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- Like promote, it looks at what is new since p_since, and now and then at all.
 --
 -- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given back, and so has one between two
@@ -7,8 +8,6 @@ create or replace function postrider_internal.expire(p_worker int, p_epoch bigin
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_ended int;

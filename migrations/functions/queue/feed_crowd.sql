@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- Lists of several lanes: an INSERT may name a lane for each of a million rows. Were all of these ready at once, workers would walk over
 -- a million tracks to find the jobs of another client. So for each priority the next list is fed when calls for half of the tracks
 -- fed before have begun. If a pause or a limit holds those back, one list follows every half second: if a quarter of all slots are free, and
@@ -9,10 +10,6 @@
 create or replace function postrider_internal.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_level int := -101;

@@ -1,12 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- Lists that a transaction has locked are left out: it has cancelled jobs there, and the others do not wait for its end.
 create or replace function postrider_internal.feed_lane(p_queue text, p_lane text, p_priority int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_list record;

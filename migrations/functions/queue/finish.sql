@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- The finish of a batch of attempts. An attempt counts only while its lease holds (track, seq, fence and worker as claimed); one
 -- that lost it changes nothing. An array of rows, since to make rows of an array for each column was 60 of 355 us for 34 attempts.
 --
@@ -25,12 +26,6 @@ create or replace function postrider_internal.finish(p_worker int, p_attempts po
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_done bigint[];
@@ -73,18 +68,18 @@ begin
       g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.base, g.version
       from gone g
-     where g.outcome in ('s', 'f', 'u') and not g.has_callbacks),
+     where postrider_internal.is_final_outcome(g.outcome) and not g.has_callbacks),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, samples, ended)
     select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id),
            case when (select exists (select from postrider.client_limits))
-                then (select array_agg(g.job_id) from gone g where g.outcome in ('s', 'f', 'u')) end
+                then (select array_agg(g.job_id) from gone g where postrider_internal.is_final_outcome(g.outcome)) end
       from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.has_callbacks and g.outcome in ('s', 'f', 'u')),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
          array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider_internal.lane_signal)
            filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd') and (g.verdict = 'h' and g.code = 'internal') is not true
                       or g.verdict in ('s', 'n') and (select exists (select from postrider_internal.throttled_lanes))),
@@ -96,7 +91,7 @@ begin
              g.error, case when g.has_callbacks then g.headers end, case when g.has_callbacks then g.body end,
              g.sent, g.received, g.cache, g.encoding, case when g.has_callbacks then g.result end, g.base,
              g.version)::postrider_internal.nonfinal_attempt)
-           filter (where g.has_callbacks or g.outcome not in ('s', 'f', 'u')),
+           filter (where g.has_callbacks or not postrider_internal.is_final_outcome(g.outcome)),
          bool_or(g.server is not null)
     into v_done, v_parents, v_members, v_states, v_signs, v_left, v_has_servers
     from gone g;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- What finish puts aside: attempts whose job goes on, or whose end others wait for.
 --
 -- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
@@ -10,7 +11,6 @@ create or replace function postrider_internal.finish_nonfinal(p_worker int, p_le
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 begin
   with followed as (
@@ -23,7 +23,7 @@ begin
       g.code, g.ip, g.error, g.headers, g.body,
       g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base, g.version
       from unnest(p_left) g
-     where g.outcome in ('s', 'f', 'u') and g.has_callbacks),
+     where postrider_internal.is_final_outcome(g.outcome) and g.has_callbacks),
   tried as (
     insert into postrider_internal.past_attempts (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,

@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, no-bitmapscan
 create or replace function postrider_internal.intake_list(p_id bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_job record;

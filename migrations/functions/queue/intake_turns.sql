@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the first lane on.
 create or replace function postrider_internal.intake_turns(
   p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_queue text := coalesce(p_queue, '');

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 create or replace function postrider_internal.job_track(p_track int, p_job bigint) returns int
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_track int;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which its rows were
 -- inserted. One that was inserted while this ran comes too late for the move: the next round, which follows at once, moves it, and
 -- until then those after it wait behind it (queue_new_jobs looks for it while the track is young). A row that somebody else holds is being
@@ -9,8 +10,6 @@
 create or replace function postrider_internal.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 set enable_mergejoin = off
 as $$
 declare

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- A transaction that looked up a track before its removal may commit rows with its number for as long as it stays open: an INSERT, a
 -- retry, a chain that goes on. No survey finds these rows. Here they go to track 0, and make_tracks does the rest. Leased rows stay until
 -- their call has ended, since their worker finishes them by the number.
@@ -11,10 +12,6 @@
 create or replace function postrider_internal.move_jobs_of_removed_tracks(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
 set enable_mergejoin = off
 as $$
 declare

@@ -1,13 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- From here on, once committed, the job has ended for everybody.
 create or replace function postrider_internal.move_outcomes(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
   with gone as (

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, no-bitmapscan
 -- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
 --
 -- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap this one can have
@@ -6,9 +7,6 @@
 create or replace function postrider_internal.next_crowd_list(p_level int, p_held bigint[]) returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_list record;

@@ -1,16 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Rows before p_since were promoted already: under a transaction held open for hours their dead index entries would be
 -- walked over ten times a second. Rows that were committed late lie before it; every now and then it is null.
 create or replace function postrider_internal.promote(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
   if exists (select from postrider_internal.failing_lanes r where r.failing) then

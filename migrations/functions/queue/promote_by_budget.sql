@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- promote while a lane is failing. Retries of such a lane go at slots, 1 / retry_rate apart; up to a second's worth may be
 -- made up for. Those whose slot lies ahead are moved there. It is theirs (has_slot), so they are not looked at again.
 --
@@ -16,12 +17,6 @@ create or replace function postrider_internal.promote_by_budget(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
   with due as materialized (

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Tracks are locked before their rows are looked for: a reschedule to another priority holds its track (for key share) until its row is
 -- committed. All other statements may write the number of a track that is just being removed; move_jobs_of_removed_tracks moves those rows.
 --
@@ -9,12 +10,6 @@ create or replace function postrider_internal.remove_tracks(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_ids int[];

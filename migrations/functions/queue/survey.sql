@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not know, and rows that were
 -- committed late and lie below its watermarks. It hops from track to track by the index (a loose scan).
 --
@@ -15,12 +16,6 @@ create or replace function postrider_internal.survey(
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
   return query

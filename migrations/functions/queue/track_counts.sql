@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- For the views, which are looked at often, most of all while a backlog is large: so nothing here walks over the whole of one.
 -- 2,500 pages of ready are counted: all of them up to about 100,000 rows; beyond, a random choice, from which the rest is reckoned.
 -- Beside that the fronts of the tracks are counted then, 200,000 rows among all tracks, from 10 to 10,000 of each: calls under way are
@@ -11,7 +12,6 @@ create or replace function postrider_internal.track_counts()
 returns table (track int, ready bigint, running bigint, oldest timestamptz, unnamed bigint[])
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 with size as (
   select least(1, 20480000.0 / greatest(pg_relation_size('postrider_internal.ready'), 1)) as share,

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- Between claim and call, for the jobs that claim called rich: what their service adds is looked up here, so a change
 -- of a service holds for every call that begins after it.
 --
@@ -29,11 +30,6 @@ returns table (
   expensive text[], answer_options int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

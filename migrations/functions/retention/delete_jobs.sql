@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- A user's table may have a foreign key onto jobs or results. Without a rule for DELETE it keeps its rows here: those are found by halves,
 -- since one that refuses to go would undo all. What belongs to one root stays together.
 --
@@ -6,10 +7,6 @@
 create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_table text;

@@ -3,7 +3,7 @@ create or replace function postrider_internal.is_past_retention(
   p_state "char", p_finished_at timestamptz, p_ended timestamptz, p_failed timestamptz) returns boolean
 language sql immutable
 as $$
-  select p_finished_at < case when p_state in ('f', 'u', 'e') then p_failed else p_ended end
+  select p_finished_at < case when postrider_internal.is_failure(p_state) then p_failed else p_ended end
 $$;
 comment on function postrider_internal.is_past_retention("char", timestamptz, timestamptz, timestamptz) is
   'whether a job that ended in this state at this time is to be forgotten; what ended well or was stopped counts from p_ended on, what failed from p_failed on';

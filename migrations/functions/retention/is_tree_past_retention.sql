@@ -4,7 +4,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce((
-    select t.state not in ('w', 'o') and not t.is_draining
+    select not postrider_internal.is_open_tree(t.state) and not t.is_draining
            and exists (select from postrider_internal.results r
                         where r.job_id = t.job_id and postrider_internal.is_past_retention(r.state, r.finished_at, p_ended, p_failed))
       from postrider_internal.trees t where t.job_id = p_root), true)

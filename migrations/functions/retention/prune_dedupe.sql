@@ -1,14 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- In the order of the keys, some at a time; at the end it rests. Locked first and looked at again in a later statement:
 -- retry() may have given the key back to its job meanwhile.
 create or replace function postrider_internal.prune_dedupe(p_limit int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_reached bytea;

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 create or replace function postrider_internal.prune_leftovers(p_limit int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_range postrider_internal.prune_leftovers;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- While a range is looked through, no INSERT into it is open; what ends meanwhile was not found, and is kept. Only the drop locks all
 -- jobs, and waits no longer than a tenth of a second for that: longer than a claim takes, short enough for those who then wait behind
 -- it. Ten thousand rows are copied in another tenth.
@@ -16,7 +17,6 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 set work_mem = '64MB'
-set jit = off
 as $$
 declare
   v_jobs bigint;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- A tick is missed if it is more than a minute late, or if others followed it and no worker was there: none had been
 -- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart. One that
 -- was declared lost counts until then: from there on it is for who took over to be there.
@@ -10,7 +11,6 @@ create or replace function postrider_internal.due_ticks(
   out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_wanted int := case p_schedule.catch_up when 'none' then 0 when 'one' then 1

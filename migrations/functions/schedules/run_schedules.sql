@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- The jobs of a tick and the next tick are written by one transaction, and the schedule's row is held: a leader that dies
 -- leaves nothing, and one that was replaced meanwhile is waited for by nobody and repeats nothing.
 --
@@ -13,11 +14,7 @@ create or replace function postrider_internal.run_schedules(
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 set lock_timeout = '100ms'
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
 as $$
 declare
   v_schedule postrider.schedules;

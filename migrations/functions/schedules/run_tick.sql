@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
 -- memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
 --
@@ -7,7 +8,6 @@
 create or replace function postrider_internal.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_cron record;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- One call in the whole fleet probes a server. It holds that right as long as it holds its lease, so the death of its
 -- worker frees it when the worker is reaped, and no clock has to be longer than the call.
 --
@@ -10,8 +11,6 @@
 create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint, p_fence bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_server postrider.servers;

@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- SKIP LOCKED, since a person may hold the row: then the probe is void with the end of its lease, and another follows.
 create or replace function postrider_internal.end_probe(p_server int, p_fence bigint, p_health "char") returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 begin
   perform from postrider.servers s

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The leader, once a second, adds up server_deltas. A finish with errors looks at those of its servers, and changes a row only
 -- if the server is to be set aside. Nobody waits: a row that somebody else holds is left for the next look.
 --
@@ -7,10 +8,6 @@
 create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[], p_is_full boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_from bigint := case when p_is_full then 0 else

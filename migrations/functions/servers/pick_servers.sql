@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- Called by prepare while any service has servers; the servers of a service are read once for the batch. An absolute URL
 -- and a call to the CDN have no server.
 --
@@ -9,11 +10,6 @@ create or replace function postrider_internal.pick_servers(
   out server int[], out base text[], out goes_on boolean[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v record;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or with
 -- 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
 --
@@ -6,11 +7,6 @@
 create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_probe record;

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: generic-plans
 -- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
 create or replace function postrider_internal.spec_check(
   p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider_internal.spec_node[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
-set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_nodes postrider_internal.spec_node[] := postrider_internal.spec_nodes(p_spec, p_place, p_defaults);

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: generic-plans
 -- A column that some of the jobs leave out, or give as null, takes its default for them. The generic plan: planning for
 -- each call anew would take five times what it runs.
 create or replace function postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], out names text, out expressions text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
-set plan_cache_mode = force_generic_plan
 as $$
 begin
   if cardinality(p_nodes) = 1 then

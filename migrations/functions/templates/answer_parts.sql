@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- A body that claims to be JSON and cannot be read is an error of the step that reads it. Otherwise the step would be skipped, or a batch would
 -- have no members. p_takes_text: the step takes the whole body, for which its text is enough.
 --
@@ -6,9 +7,6 @@
 create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 declare
   v_result postrider_internal.results;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 create or replace function postrider_internal.each_list(p_job postrider.jobs, out items jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_list jsonb := p_job.each -> 'list';

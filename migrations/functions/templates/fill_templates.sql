@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Called once, when the job's turn comes; every attempt sends the same. What the answers of others hold must never undo
 -- the batch of jobs that this is part of, so what may fail because of them is caught; a sentence never shows a value.
 create or replace function postrider_internal.fill_templates(p_job postrider.jobs, out code text, out defect text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_templates text[];

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- A step that was skipped is not there for run_if, so a comparison with it does not hold; exists($.name) tells.
 create or replace function postrider_internal.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_run_if jsonpath;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The next members are let go, or the batch or chain ends. The caller holds its row and has read it.
 --
 -- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A failure
@@ -6,10 +7,6 @@
 create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   t postrider_internal.trees := p_tree;

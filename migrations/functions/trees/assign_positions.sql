@@ -1,13 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- A mate of the same moment may take the same position: its commit is waited for, and the next one taken. Who has lost a
 -- position waits for its turn behind an advisory lock: without it each of 16 that go on joining one batch loses 20 rounds now and
 -- then. Two transactions that each join several batches or chains do so in one order, like with all rows that people share.
 create or replace function postrider_internal.assign_positions(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   v_constraint text;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 create or replace function postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_has_callbacks boolean := postrider_internal.has_callbacks(p_job);

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 create or replace function postrider_internal.begin_tree(p_tree bigint, p_is_inner boolean default false) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_tree postrider_internal.trees;

@@ -1,12 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- Looks where reset_tree goes: at what has not succeeded, and into batches that settled.
 create or replace function postrider_internal.can_have_acted_below(p_id bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
   with recursive below as (
     select p_id as id

@@ -1,18 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member) never
 -- waits for a batch or chain in its turn, or takes them in the order of their ids.
 create or replace function postrider_internal.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set jit = off
 as $$
 declare
   v_tree postrider_internal.trees;
 begin
   select * into v_tree from postrider_internal.trees t where t.job_id = p_id for update;
-  if v_tree.state not in ('w', 'o') then
+  if not postrider_internal.is_open_tree(v_tree.state) then
     return false;
   end if;
   if not v_tree.is_planted then

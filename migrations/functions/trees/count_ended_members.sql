@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
 -- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
 -- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong. The same
@@ -13,10 +14,6 @@ create or replace function postrider_internal.count_ended_members(p_tree bigint[
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_sum record;
@@ -26,9 +23,9 @@ begin
   -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
   with told as (
     select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
-      from (select m.tree, count(*) as finished, count(*) filter (where m.state in ('f', 'u', 'e', 'c', 'x')) as failed,
+      from (select m.tree, count(*) as finished, count(*) filter (where postrider_internal.is_failed_member(m.state) or m.state = 'x') as failed,
                    count(*) filter (where m.state = 's') as succeeded,
-                   min(m.job) filter (where m.state in ('f', 'u', 'e', 'c')) as failed_job
+                   min(m.job) filter (where postrider_internal.is_failed_member(m.state)) as failed_job
               from unnest(p_tree, p_job, p_state) as m(tree, job, state)
              group by m.tree) e
      cross join lateral (
@@ -43,7 +40,7 @@ begin
   begin
     perform set_config('postrider.is_told', 'on', true);
     for v_sum in
-      select t.job_id, t.run, m.job, m.state, m.state in ('f', 'u', 'e', 'c', 'x') as has_failed, m.state = 'x' as is_swept
+      select t.job_id, t.run, m.job, m.state, (postrider_internal.is_failed_member(m.state) or m.state = 'x') as has_failed, m.state = 'x' as is_swept
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
        cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
        where t.kind = 'c'
@@ -56,8 +53,8 @@ begin
     perform set_config('postrider.is_told', v_is_told, true);
   exception when others then
     insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
-    select t.job_id, t.run, 1, (m.state in ('f', 'u', 'e', 'c', 'x'))::int, (m.state = 's')::int,
-           case when m.state in ('f', 'u', 'e', 'c') then m.job end
+    select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int, (m.state = 's')::int,
+           case when postrider_internal.is_failed_member(m.state) then m.job end
       from unnest(p_tree, p_job, p_state) as m(tree, job, state)
      cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
      where t.kind = 'c';

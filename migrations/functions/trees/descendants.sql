@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 create or replace function postrider_internal.descendants(p_tree bigint) returns bigint[]
 language sql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
   with recursive below as (
     select p_tree as id

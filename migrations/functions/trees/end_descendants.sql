@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- Rows that are being claimed, finished or cancelled this very moment are skipped, not waited for; they are counted as
 -- remaining, and the next round finds them ended or takes them. Each step takes p_limit rows at most, because the one
 -- that finishes a step may stand here; what is being called comes first, and with it the abort of its transfer.
@@ -9,10 +10,6 @@ create or replace function postrider_internal.end_descendants(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_seqscan = off
 as $$
 declare
   v_cancelled constant text := format('cancelled: job %s, of which it is a part, has ended', p_tree);
@@ -123,7 +120,7 @@ begin
   v_room := p_limit - ended;
   for v_tree in
     select t.* from postrider_internal.trees t
-     where t.parent_id = p_tree and t.state in ('w', 'o')
+     where t.parent_id = p_tree and postrider_internal.is_open_tree(t.state)
        and not (select m.is_waiting from postrider_internal.members m where m.job_id = t.job_id)
        for update skip locked
   loop

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
 -- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
 -- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all below has
@@ -9,10 +10,6 @@ create or replace function postrider_internal.end_tree(
 returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_below record;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 create or replace function postrider_internal.expand(p_batch bigint, p_items jsonb) returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_batch postrider.jobs;

@@ -7,7 +7,7 @@ declare
   v_tree postrider_internal.trees;
 begin
   select t.* into v_tree from postrider_internal.trees t
-   where t.job_id = p_tree and t.state in ('w', 'o') for no key update skip locked;
+   where t.job_id = p_tree and postrider_internal.is_open_tree(t.state) for no key update skip locked;
   if found then
     perform postrider_internal.end_tree(v_tree, 'f', p_code, 'cannot go on: ' || p_error);
   end if;

@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: trees/descendants.sql
+-- planner: no-jit, no-seqscan, nested-loops
 -- What was handed back uncalled, or ended without a call, was not called.
 create or replace function postrider_internal.has_begun_descendants(p_tree bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
   select exists (
     select from unnest(postrider_internal.descendants(p_tree)) as b(id)

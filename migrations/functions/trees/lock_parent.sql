@@ -13,7 +13,7 @@ begin
         then format('jobs.parent_id: job %s is a request and has no members', p_parent)
         else format('jobs.parent_id: job %s does not exist', p_parent) end, detail = p_job::text,
       hint = 'Insert the batch or chain first and give its id.';
-  elsif v_tree.state not in ('w', 'o') then
+  elsif not postrider_internal.is_open_tree(v_tree.state) then
     raise exception using errcode = 'PR005', schema = 'postrider', table = 'jobs', column = 'parent_id',
       message = format('jobs.parent_id: %s %s has ended (%s)', postrider_internal.kind_name(v_tree.kind),
         p_parent, postrider_internal.state_name(v_tree.state)), detail = p_job::text,

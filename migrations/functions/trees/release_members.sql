@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds. One by
 -- itself has a way of its own: it is a third of the work, and stands in the transaction that finishes the step before.
 create or replace function postrider_internal.release_members(
@@ -6,10 +7,6 @@ create or replace function postrider_internal.release_members(
   out failed_job bigint, out reached int, out is_blocked boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set enable_seqscan = off
 as $$
 declare
   v_id bigint;
@@ -42,8 +39,8 @@ begin
     if p_tree.kind = 'c' and exists (
          select from postrider_internal.members m
           where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.position < release_members.reached and not m.is_waiting
-            and (exists (select from postrider_internal.results r where r.job_id = m.job_id and r.state in ('f', 'u', 'e', 'c') offset 0)
-                 or exists (select from postrider_internal.outcomes o where o.job_id = m.job_id and o.state in ('f', 'u', 'e', 'c') offset 0)))
+            and (exists (select from postrider_internal.results r where r.job_id = m.job_id and postrider_internal.is_failed_member(r.state) offset 0)
+                 or exists (select from postrider_internal.outcomes o where o.job_id = m.job_id and postrider_internal.is_failed_member(o.state) offset 0)))
     then
       -- Cancelled while it waited, and the delta that tells of it is on its way: the chain is not to go on past it.
       update postrider_internal.members m set is_waiting = true where m.job_id = v_id;

@@ -1,12 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
 -- and max_parallel holds.
 create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set jit = off
 as $$
 declare
   v_tree postrider_internal.trees;
@@ -17,7 +15,7 @@ begin
   if not found then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to job %s, which was pruned', p_job, p_parent), hint = 'Insert it anew to run it once more.';
-  elsif v_tree.state not in ('w', 'o') then
+  elsif not postrider_internal.is_open_tree(v_tree.state) then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to %s %s, which has ended', p_job, postrider_internal.kind_name(v_tree.kind), p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
@@ -49,7 +47,7 @@ begin
    where m.job_id = p_job
   returning m.position into v_position;
   perform postrider_internal.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1, p_finished => -1,
-    p_failed => -(v_result.state in ('f', 'u', 'e', 'c'))::int, p_succeeded => -(v_result.state = 's')::int);
+    p_failed => -postrider_internal.is_failed_member(v_result.state)::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;
 comment on function postrider_internal.requeue_member(bigint, bigint, boolean, boolean) is

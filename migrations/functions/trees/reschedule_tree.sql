@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- A member or an inner tree whose time is not that of what it is in, since its own is later or a person gave it another, keeps it. What
 -- somebody is just claiming or cancelling is left to them.
 --
@@ -7,11 +8,6 @@
 create or replace function postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
-set jit = off
 as $$
 declare
   v_locked bigint[];
@@ -34,7 +30,7 @@ begin
     select t.job_id, t.run_at, greatest(j.run_at, m.after)
       from moved m
      cross join lateral (
-           select x.job_id, x.run_at from postrider_internal.trees x where x.parent_id = m.job_id and x.state in ('w', 'o') offset 0) t
+           select x.job_id, x.run_at from postrider_internal.trees x where x.parent_id = m.job_id and postrider_internal.is_open_tree(x.state) offset 0) t
      cross join lateral (select x.run_at from postrider.jobs x where x.id = t.job_id offset 0) j
      where t.run_at = greatest(j.run_at, m.before) and t.run_at <> greatest(j.run_at, m.after))
   select array_agg(m.job_id), array_agg(m.before), array_agg(m.after) into v_trees, v_before, v_after from moved m;

@@ -1,14 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added up yet
 -- is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the new run: so all
 -- below has to be concluded before.
 create or replace function postrider_internal.reset_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   v_tree postrider_internal.trees;
@@ -21,7 +18,7 @@ begin
   if v_tree.state = 's' and v_tree.mode = 'f' and exists (select from postrider_internal.results r where r.job_id = p_id) then
     return 0;
   end if;
-  if v_tree.state in ('w', 'o') or v_tree.is_draining
+  if postrider_internal.is_open_tree(v_tree.state) or v_tree.is_draining
      or not exists (select from postrider_internal.results r where r.job_id = p_id) then
     raise exception using errcode = 'PR005', message = format('job %s has not finished', p_id),
       hint = 'Only a finished job can be retried; see select postrider.explain(id).';
@@ -71,7 +68,7 @@ begin
      set state = 'w', run = t.run + 1, is_expanding = false, reached = -1, failed_job_id = null, started_at = null,
          (children, released, finished, succeeded, failed) = (
            select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's'),
-                  count(*) filter (where r.state in ('f', 'u', 'e', 'c'))
+                  count(*) filter (where postrider_internal.is_failed_member(r.state))
              from postrider_internal.members m
              left join lateral (select x.job_id, x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r on true
             where m.parent_id = p_id)

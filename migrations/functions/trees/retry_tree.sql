@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 create or replace function postrider_internal.retry_tree(p_id bigint, p_new_key boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set jit = off
 as $$
 begin
   if postrider_internal.reset_tree(p_id, p_new_key) = 0 then

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 -- Workers settle what they have just finished, with the id they had come to (what lies before is dead, and stays in the way
 -- under a transaction held open for hours); the leader comes from the beginning, for what was committed late or left behind.
 --
@@ -15,9 +16,6 @@ create or replace function postrider_internal.settle(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set plan_cache_mode = force_generic_plan
-set jit = off
-set enable_seqscan = off
 as $$
 declare
   -- A member that becomes ready takes a fresh seq. So may an INSERT beside it; then workers look once too often.

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan, nested-loops
 -- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were told of an
 -- earlier run are void: retry has counted the rows anew.
 -- Who joined in the moment in which the batch or chain ended (p_lowest: from which position on) is ended with what was left below it.
@@ -9,10 +10,6 @@ create or replace function postrider_internal.settle_tree(
 returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 declare
   t postrider_internal.trees;
@@ -26,7 +23,7 @@ begin
          failed_job_id = case when x.run <> p_run then x.failed_job_id
                               when x.failed + p_failed > 0 then coalesce(x.failed_job_id, p_failed_job) end,
          reached = least(x.reached, p_lowest - 1),
-         is_draining = x.is_draining or p_lowest is not null and x.state not in ('w', 'o')
+         is_draining = x.is_draining or p_lowest is not null and not postrider_internal.is_open_tree(x.state)
    where x.ctid = (select y.ctid from postrider_internal.trees y where y.job_id = p_tree for no key update skip locked)
   returning * into t;
   if not found then

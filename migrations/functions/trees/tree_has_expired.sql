@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, no-seqscan
 -- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun, and
 -- so has a batch or chain inside that has not ended.
 create or replace function postrider_internal.tree_has_expired(p_tree postrider_internal.trees) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set enable_seqscan = off
 as $$
 begin
   if p_tree.expires_at is null or p_tree.expires_at > now() or p_tree.failed = 0 or p_tree.succeeded > 0 then

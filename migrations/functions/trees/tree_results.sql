@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan
 create or replace function postrider_internal.tree_results(p_tree bigint) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
 as $$
 begin
   perform postrider_internal.leave_to_judging((

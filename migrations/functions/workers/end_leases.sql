@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, custom-plans
 -- Of p_ended, the workers in p_sought are looked for in all of ready; the others have noted the places of the leases that are left.
 -- A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where reap looks again.
 -- Why custom plans: a generic one from the days of an empty queue would look through all of ready for one place.
@@ -7,8 +8,6 @@ create or replace function postrider_internal.end_leases(
   p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_parents bigint[];

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Ends all that a restored database says about workers, in the transaction of the first worker that enlists there.
 --
 -- Fences and worker numbers of the restored database begin again at the values of the backup, and workers may still hold higher ones from
@@ -11,7 +12,6 @@
 create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_real record;

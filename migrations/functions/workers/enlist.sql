@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, nested-loops
 -- A worker makes itself known; it does so anew each time it has lost the connection that claims. The new number
 -- takes over the leases that the worker still holds. Rows that a claim took for the old number and whose answer
 -- never arrived become ready again, unused: nobody has called them. A claim of the old number that is still on
@@ -23,10 +24,7 @@ returns table (
   identity uuid, keys_above bigint[], keys text[], lost_leases int, unknown_jobs int, judge_timeout_ms int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 set lock_timeout = '1s'
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 #variable_conflict use_variable
 declare

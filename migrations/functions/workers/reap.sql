@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- A worker without a heartbeat for 10 s is declared lost, and its jobs run again. The advisory lock waits for
 -- nobody: a worker whose claim is under way this very moment is looked at again in the next round. It is tried in
 -- a step of its own: among other conditions the planner, which sorts them by cost, would try it first, on workers
@@ -14,7 +15,6 @@ returns table (lost_worker int, lost_name text, jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
 as $$
 declare
   v_lost int[];

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- Times come as milliseconds before and after now, because each machine has its own clock.
 create or replace function postrider_internal.report_calls(
   p_worker int, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track int[], p_seq bigint[], p_attempt int[],
@@ -6,7 +7,6 @@ create or replace function postrider_internal.report_calls(
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
 as $$
 begin
   if p_is_whole then

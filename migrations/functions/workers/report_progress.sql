@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- For workers of an older version; newer ones call report_calls.
 create or replace function postrider_internal.report_progress(
   p_worker int, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
-set jit = off
 as $$
 begin
   delete from postrider_internal.progress p where p.worker = p_worker and p.job_id <> all (p_job);

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit
 -- A lease whose row somebody has locked is left to reap, which looks again at ended workers that have calls in flight.
 create or replace function postrider_internal.requeue(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
-set jit = off
 as $$
 declare
   v_moved int;

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- For a worker that ends when there is nothing to do: asked while it has nothing under way itself, at most ten times a second.
 --
 -- What is still to be made ready counts as work: lists of a large INSERT, rows that are due or have no track yet, ends to be concluded or
@@ -9,12 +10,6 @@
 create or replace function postrider_internal.work_left(p_queues text[]) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
-set jit = off
-set plan_cache_mode = force_generic_plan
-set enable_seqscan = off
-set enable_bitmapscan = off
-set enable_hashjoin = off
-set enable_mergejoin = off
 as $$
 begin
   return case
