@@ -22,7 +22,7 @@ begin
     raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(reschedule.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
-  if reschedule.priority not between -100 and 100 then
+  if not postrider_internal.is_priority(reschedule.priority) then
     raise exception using errcode = 'PR001', column = 'priority',
       message = format('priority: %s is out of range', reschedule.priority),
       hint = 'Give -100 to 100; low is -4, normal 0, high 4.';

@@ -8,7 +8,7 @@ language sql stable parallel safe
 as $$
   select p_job.kind = 'request'
      and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
-     and p_job.priority between -100 and 100
+     and postrider_internal.is_priority(p_job.priority)
      and p_job.max_attempts between 1 and 1000
      and isfinite(p_job.run_at)
      and p_job.delivery in ('at_least_once', 'at_most_once')
@@ -19,7 +19,7 @@ as $$
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache or p_job.notify)
      and isfinite(p_job.created_at) and p_job.created_by is not null
      and num_nonnulls(p_job.body, p_job.body_json) <= (p_job.method <> 'HEAD')::int
-     and (length(p_job.tag) > 400) is not true
+     and postrider_internal.is_tag(p_job.tag) is not false
      and coalesce(octet_length(p_job.body), 0) <= 65536
      and (p_job.body_json is null or postrider_internal.is_small_json(p_job.body_json))
      and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))

@@ -13,7 +13,7 @@ as $$
               else (p_service.has_servers or p_service.base_url is not null) and coalesce(length(p_service.base_url), 0) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
-     and p_job.priority between -100 and 100 and p_job.max_attempts between 1 and 1000
+     and postrider_internal.is_priority(p_job.priority) and p_job.max_attempts between 1 and 1000
      and length(p_job.queue) between 1 and 200
      and (p_job.lane is null or length(p_job.lane) between 1 and 300)
      and (p_job.name is null or length(p_job.name) between 1 and 200)
@@ -33,14 +33,14 @@ as $$
           or jsonb_typeof(p_job.query) = 'object' and octet_length(p_job.query::text) <= 65536
              and not jsonb_path_exists(p_job.query, 'strict $.* ? (@.type() == "object" || @.type() == "array")'))
      and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) <= (p_job.method <> 'HEAD')::int
-     and (length(p_job.tag) > 400) is not true
+     and postrider_internal.is_tag(p_job.tag) is not false
      and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object' and octet_length(p_job.body_form::text) <= 20000)
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
      and (p_job.callback_url is null or p_job.callback_url not like '%{{%' and postrider_internal.is_plain_url(p_job.callback_url) and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
-     and (p_job.max_response is null or p_job.max_response between 0 and 67108864)
+     and (p_job.max_response is null or postrider_internal.is_response_limit(p_job.max_response))
      and num_nonnulls(
            p_job.backoff, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.require_data, p_job.max_redirects, p_job.download_to, p_job.sha256,

@@ -148,7 +148,7 @@ begin
                          and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
                          and isfinite(n.created_at) and n.created_by is not null and num_nonnulls(n.body, n.body_json) <= v_bodies
                          and coalesce(octet_length(n.body), 0) <= 65536 and (n.body_json is null or postrider_internal.is_small_json(n.body_json))
-                         and (n.metadata is null or postrider_internal.is_storable_json(n.metadata)) and (n.tag is null or length(n.tag) <= 400)
+                         and (n.metadata is null or postrider_internal.is_storable_json(n.metadata)) and postrider_internal.is_tag(n.tag) is not false
                          and postrider_internal.has_basic_columns(row(n.*)::postrider.jobs), false) as is_alike
                   from new_rows n offset 0) n;
       end if;

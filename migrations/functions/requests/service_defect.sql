@@ -29,7 +29,7 @@ begin
      'connect_timeout', 'is not a usable limit', 'Give more than 0 and at most 1 hour, like ''5 s''.'),
     (extract(epoch from p_service.first_byte_timeout) <= 0 or extract(epoch from p_service.first_byte_timeout) > 86400,
      'first_byte_timeout', 'is not a usable limit', 'Give more than 0 and at most 1 day, like ''10 s''.'),
-    (p_service.max_response not between 0 and 67108864,
+    (not postrider_internal.is_response_limit(p_service.max_response),
      'max_response', 'is out of range', 'Give 0 to 67108864 bytes (64 MiB).'),
     (p_service.max_wait <= interval '0' or p_service.max_wait > interval '100 years',
      'max_wait', 'must be more than 0 and at most 100 years', 'Like ''24 hours''.'),
