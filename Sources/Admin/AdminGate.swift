@@ -9,8 +9,8 @@ struct AdminGate: Sendable {
 
     /// Why a reader gets nothing; nil: it may read.
     ///
-    /// Without a token the name that was asked for must be an address or `localhost`: a page of the web may point a name of its own to
-    /// 127.0.0.1, and would then read these as its own (DNS rebinding).
+    /// Without a token the name that was asked for must be an address or `localhost`: a page of the web may point a
+    /// name of its own to 127.0.0.1, and would then read these as its own (DNS rebinding).
     func refusal(of request: PageRequest) -> Page? {
         if let token {
             guard !token.isShown(by: request.authorization) else { return nil }

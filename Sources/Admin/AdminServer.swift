@@ -7,8 +7,8 @@ public import PGClient
 
 /// The pages of a worker: `/healthz`, `/readyz`, `/metrics` and the dashboard, on threads of their own.
 ///
-/// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with either: the loop's
-/// state is in `WorkerHealth`, and health never asks the database (decision 22).
+/// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with
+/// either: the loop's state is in `WorkerHealth`, and health never asks the database (decision 22).
 public final class AdminServer: Sendable {
     /// What the worker's loop writes and the pages tell.
     public let workerHealth = WorkerHealth()
@@ -21,7 +21,8 @@ public final class AdminServer: Sendable {
     ///
     /// - Parameters:
     ///   - slots: calls that the worker may have in flight.
-    ///   - token: what readers must show; nil: nothing. `/healthz` and `/readyz` say one sentence only, and never ask for it.
+    ///   - token: what readers must show; nil: nothing. `/healthz` and `/readyz` say one sentence only, and never ask
+    ///     for it.
     public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
         self.slots = slots
         gate = AdminGate(token: token)

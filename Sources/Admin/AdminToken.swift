@@ -24,7 +24,8 @@ public struct AdminToken: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether a header of a request shows it: `Bearer TOKEN`, or `Basic` with any name and the token as the password, as browsers send it.
+    /// Whether a header of a request shows it: `Bearer TOKEN`, or `Basic` with any name and the token as the password,
+    /// as browsers send it.
     ///
     /// Takes the same time wherever the first difference is.
     func isShown(by authorization: String?) -> Bool {

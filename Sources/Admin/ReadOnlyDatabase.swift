@@ -6,13 +6,14 @@ internal import Synchronization
 
 /// A connection that only reads, opened when first needed and kept. One reader at a time.
 ///
-/// A reader who would have to wait for another one gives up early, so a database that does not answer holds one thread and no more.
+/// A reader who would have to wait for another one gives up early, so a database that does not answer holds one thread
+/// and no more.
 final class ReadOnlyDatabase: Sendable {
     private let database: PGConnectionString
     private let connection = Mutex<PGConnection?>(nil)
 
-    /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions compiled, for longer
-    /// than they take.
+    /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions
+    /// compiled, for longer than they take.
     private static let begin = """
         begin read only; \(SearchPath.transaction); set local statement_timeout = '5s'; select \(TransactionTimeout.off(isLocal: true));
         set local timezone = 'UTC'; set local jit = off
@@ -27,7 +28,8 @@ final class ReadOnlyDatabase: Sendable {
         self.database = database
     }
 
-    /// What a reader finds in a transaction of its own; nil: the last reader was not done after so many waits, 10 ms each.
+    /// What a reader finds in a transaction of its own; nil: the last reader was not done after so many waits, 10 ms
+    /// each.
     ///
     /// - Throws: not connected, or a statement failed. The next reader opens another connection.
     func read<Value: Sendable>(

@@ -89,8 +89,9 @@ struct CallbackWork {
         return moments.lazy.compactMap { $0 }.min()
     }
 
-    /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn, and true in the
-    /// second: after the process or the machine stood still, the answer may lie there and is read before.
+    /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn,
+    /// and true in the second: after the process or the machine stood still, the answer may lie there and is read
+    /// before.
     mutating func isStuck(now: UInt64) -> Bool {
         let isOverdue = isWaiting && now >= waitsSince + CallbackWork.longestAnswer
         defer { wasOverdue = isOverdue }
@@ -100,15 +101,15 @@ struct CallbackWork {
     /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
     mutating func sessionEnds() { losses = max(losses, 1) }
 
-    /// Whether to go on with another session, asked after each refusal. A function may leave behind what nothing puts back and what makes
-    /// all that follows fail, like dropped prepared statements. It is so after four refusals in a row, and then after twice as many
-    /// each time: what a new session has not mended, the next one will not.
+    /// Whether to go on with another session, asked after each refusal. A function may leave behind what nothing puts
+    /// back and what makes all that follows fail, like dropped prepared statements. It is so after four refusals in a
+    /// row, and then after twice as many each time: what a new session has not mended, the next one will not.
     var distrustsSession: Bool { failures >= CallbackWork.mostFailures && failures.nonzeroBitCount == 1 }
 
     /// A conclusion is stored; there may be more to do.
     ///
-    /// - Parameter hasFailures: whether it says what went wrong. That is put off, and the next one comes after a rest, as behind one
-    ///   that was refused: a database in trouble may refuse them all.
+    /// - Parameter hasFailures: whether it says what went wrong. That is put off, and the next one comes after a rest,
+    ///   as behind one that was refused: a database in trouble may refuse them all.
     mutating func concluded(more: Bool, hasFailures: Bool, now: UInt64) {
         isConcluding = false
         losses = 0
@@ -159,8 +160,8 @@ struct CallbackWork {
         return beginning.removeValue(forKey: number)?.entry
     }
 
-    /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is asked again
-    /// after a rest, twice as long each time; what is rolled back would be so again, so then without hooks.
+    /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is
+    /// asked again after a rest, twice as long each time; what is rolled back would be so again, so then without hooks.
     ///
     /// In a shortage of the database nothing is rolled back because of the hooks, so they are kept.
     ///
@@ -183,10 +184,10 @@ struct CallbackWork {
 
     /// The connection is gone: all of it is asked for again. Hooks that did run do not run twice.
     ///
-    /// A function may be what ends the connection. Nothing in the database tells of it then, so from the second time in a row on
-    /// what a conclusion begins with is put off.
-    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them. Whether they still are to be called is asked
-    ///   first: a hook may have cancelled its job in what was committed before the session ended.
+    /// A function may be what ends the connection. Nothing in the database tells of it then, so from the second time in
+    /// a row on what a conclusion begins with is put off.
+    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them. Whether they still are to be
+    ///   called is asked first: a hook may have cancelled its job in what was committed before the session ended.
     mutating func connectionLost(now: UInt64) -> [Lease] {
         if isConcluding {
             isOwed = true

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a claim of all tracks is held back for a survey, or for a track that is being made and then a survey. Monotonic nanoseconds.
+/// When a claim of all tracks is held back for a survey, or for a track that is being made and then a survey. Monotonic
+/// nanoseconds.
 ///
-/// Jobs of a higher priority may have come to a track that is not known here, and the claim would take those below for as long as
-/// their calls last.
+/// Jobs of a higher priority may have come to a track that is not known here, and the claim would take those below for
+/// as long as their calls last.
 struct ClaimHold {
-    /// Only if no claim has brought a job for this long. Where claims bring jobs more often they take fewer at once, and the surveys
-    /// beside them tell soon enough.
+    /// Only if no claim has brought a job for this long. Where claims bring jobs more often they take fewer at once,
+    /// and the surveys beside them tell soon enough.
     static let longSilence: UInt64 = 20_000_000
     /// Nor if it has been less than so many times what a survey takes.
     static let rest: UInt64 = 10

@@ -2,16 +2,16 @@
 
 internal import JobModel
 
-/// What this worker does for credentials beside its calls: it looks for secrets to seal, and makes refreshes, several at a time. Pure.
+/// What this worker does for credentials beside its calls: it looks for secrets to seal, and makes refreshes, several
+/// at a time. Pure.
 ///
 /// ```
 ///  look ─► [task] ─► the token's call ─► read its answer ─► store ─► look
-/// ```
-/// A refresh is written down in the database before it begins. If this worker dies on the way, or is cut off for longer than
-/// the lease, another one begins anew, and what this one still says is held against its epoch.
+/// ``` A refresh is written down in the database before it begins. If this worker dies on the way, or is cut off for
+/// longer than the lease, another one begins anew, and what this one still says is held against its epoch.
 ///
-/// Each refresh has a seat of its own: a token endpoint that does not answer holds up no other. Its answers are read and
-/// stored one after the other.
+/// Each refresh has a seat of its own: a token endpoint that does not answer holds up no other. Its answers are read
+/// and stored one after the other.
 struct CredentialWork {
     /// How far a refresh is.
     enum Step {
@@ -113,7 +113,8 @@ struct CredentialWork {
         return Array(unopened.keys)
     }
 
-    /// The token endpoint is called now; the seat, or nil if there is none: the lease ends, and the refresh begins anew.
+    /// The token endpoint is called now; the seat, or nil if there is none: the lease ends, and the refresh begins
+    /// anew.
     mutating func callBegins(_ task: TokenTask, _ secrets: Secrets) -> Int? {
         guard let seat = seats.firstIndex(where: { $0.isFree }) else { return nil }
         seats[seat] = Seat(step: .calling(task, secrets))
@@ -186,8 +187,8 @@ struct CredentialWork {
     /// The same of the one that was to store an end.
     mutating func storingFailed(now: UInt64) { statementFailed(storer, now: now) }
 
-    /// It is sent again, since the token may be the only one that works. After ten times it is given up; the lease has ended
-    /// by then, and the refresh begins anew.
+    /// It is sent again, since the token may be the only one that works. After ten times it is given up; the lease has
+    /// ended by then, and the refresh begins anew.
     private mutating func statementFailed(_ seat: Int, now: UInt64) {
         seats[seat].failures += 1
         seats[seat].restUntil = now + CredentialWork.interval

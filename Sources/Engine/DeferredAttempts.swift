@@ -3,11 +3,12 @@
 internal import JobModel
 internal import JobStore
 
-/// Attempts whose rows somebody may have locked, in a transaction that cancels or reschedules their jobs and is not over yet. Pure.
+/// Attempts whose rows somebody may have locked, in a transaction that cancels or reschedules their jobs and is not
+/// over yet. Pure.
 ///
-/// A batch that had to wait for a lock comes here, and the database is asked which of its rows are free: those are written at once.
-/// The others are asked for again after a while. So what else the worker has to write does not wait with them, however many there
-/// are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
+/// A batch that had to wait for a lock comes here, and the database is asked which of its rows are free: those are
+/// written at once. The others are asked for again after a while. So what else the worker has to write does not wait
+/// with them, however many there are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
 ///
 /// One that waits for a lock on another row waits here in the same way.
 struct DeferredAttempts {
@@ -44,7 +45,8 @@ struct DeferredAttempts {
         restUntil = min(restUntil, now)
     }
 
-    /// Takes one that waits alone for a lock though its row is free: it goes out again after a pause, twice as long each time, and alone.
+    /// Takes one that waits alone for a lock though its row is free: it goes out again after a pause, twice as long
+    /// each time, and alone.
     ///
     /// - Returns: how often it has had to wait.
     @discardableResult
@@ -73,7 +75,8 @@ struct DeferredAttempts {
         return leases
     }
 
-    /// These rows are locked: gives the others back, to be written, and how often at most one of the locked has been found so.
+    /// These rows are locked: gives the others back, to be written, and how often at most one of the locked has been
+    /// found so.
     mutating func answered(
         _ number: UInt64, locked: Set<Int64>, now: UInt64
     ) -> (free: [FinishedAttempt], waits: Int) {

@@ -30,7 +30,8 @@ extension Dispatcher {
         return batch
     }
 
-    /// One attempt holds a value that the database cannot store. Smaller batches find it, and it is stored alone without its body.
+    /// One attempt holds a value that the database cannot store. Smaller batches find it, and it is stored alone
+    /// without its body.
     mutating func isolate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
             writeThrottle.shrink(batch.attempts.count, by: 2)
@@ -43,8 +44,8 @@ extension Dispatcher {
         return .reportJob(batch.attempts[0].lease.jobID)
     }
 
-    /// The database has refused a batch for a reason that says nothing of its attempts, such as a shortage. Smaller batches follow, after
-    /// growing waits; an attempt that is refused alone then waits apart from the others.
+    /// The database has refused a batch for a reason that says nothing of its attempts, such as a shortage. Smaller
+    /// batches follow, after growing waits; an attempt that is refused alone then waits apart from the others.
     mutating func refuse(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
             writeThrottle.refusedBatch(batch.attempts.count, now: now)
@@ -56,8 +57,8 @@ extension Dispatcher {
         return .reportJob(givenUp.lease.jobID)
     }
 
-    /// The time limit of the session has ended a batch of judged attempts: each goes alone. If one exceeds the limit alone while others are
-    /// stored, the judging session judges it. No attempt ends because of this limit.
+    /// The time limit of the session has ended a batch of judged attempts: each goes alone. If one exceeds the limit
+    /// alone while others are stored, the judging session judges it. No attempt ends because of this limit.
     mutating func separate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         for place in batch.attempts.indices where finished[place].storedBeforeOverrun == nil {
             finished[place].storedBeforeOverrun = writeThrottle.stored
@@ -74,8 +75,9 @@ extension Dispatcher {
         return .report
     }
 
-    /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits alone all the same,
-    /// needs another lock: it comes again later, and the operator hears of it when it has waited for a quarter of a minute.
+    /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits
+    /// alone all the same, needs another lock: it comes again later, and the operator hears of it when it has waited
+    /// for a quarter of a minute.
     mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
@@ -85,8 +87,9 @@ extension Dispatcher {
         return .none
     }
 
-    /// Whether a batch waits for locks for 20 ms only: somebody is known to hold what the worker needs. One that was put off has the full
-    /// second, at times: what many take in turn, as a jar's lock with a slow disk, is never free for a whole look.
+    /// Whether a batch waits for locks for 20 ms only: somebody is known to hold what the worker needs. One that was
+    /// put off has the full second, at times: what many take in turn, as a jar's lock with a slow disk, is never free
+    /// for a whole look.
     func hurries(_ batch: FinishBatch) -> Bool {
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
             return isDraining && batch.attempts[0].lockWaits % 2 == 0
@@ -102,8 +105,8 @@ extension Dispatcher {
         return leases.isEmpty ? nil : (number, leases)
     }
 
-    /// These rows are locked; what is free is written. The operator hears of the others when one has been locked for a quarter of
-    /// a minute.
+    /// These rows are locked; what is free is written. The operator hears of the others when one has been locked for a
+    /// quarter of a minute.
     mutating func questionAnswered(_ number: UInt64, locked: Set<Int64>, now: UInt64) -> Bool {
         let answer = deferred.answered(number, locked: locked, now: now)
         for attempt in answer.free { write(attempt, now: now) }

@@ -32,8 +32,8 @@ extension Dispatcher {
         if !judgesApart(attempt, of: job, now: now) { write(attempt, now: now) }
     }
 
-    /// A call was cut off, at the end of a drain for example. Its job goes back without using an attempt; one that must not be
-    /// sent twice and may have been sent ends as unknown.
+    /// A call was cut off, at the end of a drain for example. Its job goes back without using an attempt; one that must
+    /// not be sent twice and may have been sent ends as unknown.
     mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         let verdict =
@@ -52,8 +52,8 @@ extension Dispatcher {
         write(attempt, now: now)
     }
 
-    /// The job of a running call was cancelled: its result stands, the call is pointless, and so is it to judge its answer. Returns its
-    /// slot, free now.
+    /// The job of a running call was cancelled: its result stands, the call is pointless, and so is it to judge its
+    /// answer. Returns its slot, free now.
     mutating func jobCancelled(_ jobID: Int64, fence: Int64, now: UInt64) -> Int? {
         if judging.remove(jobID: jobID, fence: fence) { return nil }
         guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }

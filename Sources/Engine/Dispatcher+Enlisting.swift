@@ -3,7 +3,8 @@
 internal import JobModel
 internal import JobStore
 
-// The worker's number: lost with the connection that claims, and asked for anew together with the leases that still hold.
+// The worker's number: lost with the connection that claims, and asked for anew together with the leases that still
+// hold.
 extension Dispatcher {
     /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
@@ -20,7 +21,8 @@ extension Dispatcher {
         }
     }
 
-    /// Begins to ask for a number. Returns the old number and the leases that are still needed; nil if the worker already asks.
+    /// Begins to ask for a number. Returns the old number and the leases that are still needed; nil if the worker
+    /// already asks.
     mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
         guard !isEnlisting else { return nil }
         giveUpNumber()

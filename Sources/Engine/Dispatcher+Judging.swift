@@ -3,7 +3,8 @@
 internal import JobModel
 internal import JobStore
 
-// Answers that may take long to judge go to the judging session. If they cannot be judged, the claiming session stores them.
+// Answers that may take long to judge go to the judging session. If they cannot be judged, the claiming session stores
+// them.
 extension Dispatcher {
     /// Takes an attempt whose answer is to be judged on the session for that; false if the claiming session judges it.
     mutating func judgesApart(_ attempt: FinishedAttempt, of job: ClaimedJob, now: UInt64) -> Bool {
@@ -59,8 +60,8 @@ extension Dispatcher {
         return attempt.lease.jobID
     }
 
-    /// The time of the drain is over: attempts that were not judged are handed back. An at_most_once job ends as unknown,
-    /// with its answer.
+    /// The time of the drain is over: attempts that were not judged are handed back. An at_most_once job ends as
+    /// unknown, with its answer.
     mutating func giveUpJudging(now: UInt64) {
         for var attempt in judging.takeAll() {
             attempt.expensive = nil

@@ -2,8 +2,8 @@
 
 internal import JobModel
 
-// Lanes with limits: what a job holds of them goes back with its slot, its call begins when the lane allows it, and what is
-// missing is drawn from the database.
+// Lanes with limits: what a job holds of them goes back with its slot, its call begins when the lane allows it, and
+// what is missing is drawn from the database.
 extension Dispatcher {
     /// Frees a slot, and what its job held of its lane.
     @discardableResult

@@ -12,8 +12,8 @@ struct WaitingBody {
 
 // Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Others go on.
 extension Dispatcher {
-    /// How often a body is in memory. A plain body is kept once, and twice while it is fetched. Parts and forms are kept in two forms;
-    /// while they are fetched, libpq also buffers their row.
+    /// How often a body is in memory. A plain body is kept once, and twice while it is fetched. Parts and forms are
+    /// kept in two forms; while they are fetched, libpq also buffers their row.
     private func charge(for body: LargeBody) -> MemoryBudget.Body {
         body.isPlain
             ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
@@ -109,7 +109,8 @@ extension Dispatcher {
 }
 
 extension HTTPCall {
-    /// How often its body is in memory while it runs. Parts and forms are also kept as libcurl sends them, compressed bodies in both forms.
+    /// How often its body is in memory while it runs. Parts and forms are also kept as libcurl sends them, compressed
+    /// bodies in both forms.
     var bodyCopies: Int {
         switch body {
         case .none: 0

@@ -40,7 +40,8 @@ struct Preparation {
     static let longestPause: UInt64 = 4_000_000_000
     /// After so long without a success all jobs that wait to be prepared are handed back: 2 s.
     static let refusalPatience: UInt64 = 2_000_000_000
-    /// After so many preparations in a row that exceeded the time limit all jobs that wait to be prepared are handed back.
+    /// After so many preparations in a row that exceeded the time limit all jobs that wait to be prepared are handed
+    /// back.
     static let overrunLimit = 4
     /// So many jobs are remembered as slow at most.
     static let slowLimit = 256
@@ -142,9 +143,9 @@ extension Dispatcher {
         }
     }
 
-    /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as a shortage.
-    /// Smaller preparations follow. A job that is refused alone while others are prepared goes back to `scheduled`. If nothing
-    /// was prepared for 2 s, all waiting jobs go back, so that others can use their slots.
+    /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as
+    /// a shortage. Smaller preparations follow. A job that is refused alone while others are prepared goes back to
+    /// `scheduled`. If nothing was prepared for 2 s, all waiting jobs go back, so that others can use their slots.
     mutating func refusePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         preparationLimit = max(1, count / 4)
@@ -169,8 +170,9 @@ extension Dispatcher {
         return .report
     }
 
-    /// The time limit of the session has ended the preparation of the first jobs that wait: each goes alone, after the others. A job that
-    /// exceeds the limit alone goes back to `scheduled`, as one that the database refuses. No job ends because of this limit.
+    /// The time limit of the session has ended the preparation of the first jobs that wait: each goes alone, after the
+    /// others. A job that exceeds the limit alone goes back to `scheduled`, as one that the database refuses. No job
+    /// ends because of this limit.
     private mutating func separatePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         for place in 0..<count {
@@ -189,7 +191,8 @@ extension Dispatcher {
         return .report
     }
 
-    /// The refusals of a job that goes back while others are prepared are counted in the database, and its waits grow with them.
+    /// The refusals of a job that goes back while others are prepared are counted in the database, and its waits grow
+    /// with them.
     private mutating func handBackSlow(_ entry: Preparation.Entry, now: UInt64) {
         if let before = entry.preparedBefore, prepared > before {
             let reason =
@@ -205,9 +208,9 @@ extension Dispatcher {
         _ = giveUp(entry, verdict, now: now)
     }
 
-    /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not over yet. Each goes
-    /// alone, those that wait again later and later. At last such a job is handed back, which is deferred until its row is free: its slot is
-    /// for others. The operator hears of it once a minute.
+    /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not
+    /// over yet. Each goes alone, those that wait again later and later. At last such a job is handed back, which is
+    /// deferred until its row is free: its slot is for others. The operator hears of it once a minute.
     private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
         let isNews = now >= hastyUntil
         if isNews { hastyUntil = now + Preparation.haste }

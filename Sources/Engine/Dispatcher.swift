@@ -41,7 +41,8 @@ struct Dispatcher: ~Copyable {
     var preparePause = StatementBackoff(longest: Preparation.longestPause)
     /// Preparations that succeeded.
     var prepared: UInt64 = 0
-    /// Jobs that were handed back because their preparation alone exceeded the time limit, with the value of `prepared` then.
+    /// Jobs that were handed back because their preparation alone exceeded the time limit, with the value of `prepared`
+    /// then.
     var slowPreparations: [Int64: UInt64] = [:]
     /// Attempts that wait to be judged on a session of their own.
     var judging = JudgingWork()
@@ -51,8 +52,8 @@ struct Dispatcher: ~Copyable {
     private var waryUntil: UInt64 = 0
     /// Set when the worker is to claim no more.
     var isDraining = false
-    /// Set while the database has not heard of the worker for so long that others may take it for lost: what it claims now, they
-    /// would call again.
+    /// Set while the database has not heard of the worker for so long that others may take it for lost: what it claims
+    /// now, they would call again.
     var isUnheard = false
     /// Whether it takes new jobs at all.
     var takesJobs: Bool { !isDraining && !isUnheard }
@@ -157,8 +158,8 @@ struct Dispatcher: ~Copyable {
         return nextNumber
     }
 
-    /// When an attempt has waited long enough for company, a question or what was put off is due, or the rest after a failure is over;
-    /// nil if none.
+    /// When an attempt has waited long enough for company, a question or what was put off is due, or the rest after a
+    /// failure is over; nil if none.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
@@ -327,8 +328,8 @@ struct Dispatcher: ~Copyable {
         restUntil = now + Dispatcher.restAfterFailure
     }
 
-    /// A claim that failed may do so each time: a row that it would take may hold what cannot be written out. So for a minute no
-    /// attempts wait with it, and it takes leases only: `prepare` finds the one job that is to blame.
+    /// A claim that failed may do so each time: a row that it would take may hold what cannot be written out. So for a
+    /// minute no attempts wait with it, and it takes leases only: `prepare` finds the one job that is to blame.
     private static let wariness: UInt64 = 60_000_000_000
 
     /// 250 ms: a database in trouble is not helped by haste.
@@ -339,8 +340,8 @@ struct Dispatcher: ~Copyable {
         finished.append(attempt)
     }
 
-    /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it tells
-    /// whether there is more to be looked for.
+    /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it
+    /// tells whether there is more to be looked for.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
         if let job, knownTracks.visit(announced: job.track) != nil {
             switch claimScope {

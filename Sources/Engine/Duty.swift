@@ -13,8 +13,9 @@ enum Duty: UInt64, CaseIterable {
 
 /// Tags of statements, by which their answers are known.
 enum Tag {
-    /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the schema, the
-    /// enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties session, one for what is left.
+    /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the
+    /// schema, the enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties
+    /// session, one for what is left.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }

@@ -44,7 +44,8 @@ public struct EngineConfiguration: Sendable {
 
     /// The budget of a worker that is started without one: 256 MiB.
     public static let standardMemory = 256 << 20
-    /// The least budget. A body of 16 MiB and an answer of 10 MiB, the defaults of `max_request_body` and `max_response`, fit.
+    /// The least budget. A body of 16 MiB and an answer of 10 MiB, the defaults of `max_request_body` and
+    /// `max_response`, fit.
     public static let leastMemory = 64 << 20
 
     /// Memory that a worker needs in addition to the budget: for its program, connections and tables.

@@ -14,15 +14,18 @@ public enum EngineEvent: Equatable, Sendable {
     case leasesLost(jobs: Int)
     /// This worker was the first to find that the database was restored, and has ended all leases in it.
     case databaseRestored(leases: Int, unknownJobs: Int)
-    /// The database is another one than before. Calls of the old one are aborted, results that were not stored are dropped.
+    /// The database is another one than before. Calls of the old one are aborted, results that were not stored are
+    /// dropped.
     case databaseChanged(calls: Int, results: Int)
     /// Results that were not stored. Those whose lease had ended are dropped; all others wait and are written again.
     case resultsRefused(jobs: Int, reason: String)
     /// A statement failed; what it was for is tried again.
     case statementFailed(verb: String, reason: String)
-    /// A result that the database cannot store as it is; the job ends with `internal`, with its status and without the body.
+    /// A result that the database cannot store as it is; the job ends with `internal`, with its status and without the
+    /// body.
     case resultUnstorable(job: Int64, reason: String)
-    /// Somebody's open transaction has locked these running jobs for a quarter of a minute: their results wait for its end.
+    /// Somebody's open transaction has locked these running jobs for a quarter of a minute: their results wait for its
+    /// end.
     case resultsLocked(jobs: Int)
     /// This worker leads now, or leads no more.
     case leading(Bool)

@@ -2,10 +2,10 @@
 
 /// When the next exchange should go out. Pure.
 ///
-/// With nothing under way the next one goes at once: an idle system waits for nothing. Where attempts end close behind each
-/// other and there is no backlog for the slots (a lane with a rate, a stream of INSERTs), it waits a moment for company.
-/// Under load two are on their way, so that PostgreSQL works on one while calls of the other run, and each is to be worth
-/// its commit: a commit of one job costs five times that of sixteen.
+/// With nothing under way the next one goes at once: an idle system waits for nothing. Where attempts end close behind
+/// each other and there is no backlog for the slots (a lane with a rate, a stream of INSERTs), it waits a moment for
+/// company. Under load two are on their way, so that PostgreSQL works on one while calls of the other run, and each is
+/// to be worth its commit: a commit of one job costs five times that of sixteen.
 enum ExchangePolicy {
     /// Exchanges under way at most.
     static let depth = 2
@@ -17,8 +17,8 @@ enum ExchangePolicy {
 
     /// Attempts follow each other closely if the last exchange has written this many.
     static let density = 4
-    /// Then, with nothing under way, the next one goes this long after it: 2 ms. At 5,000 calls a second of a lane with a
-    /// rate it makes one transaction where there were two.
+    /// Then, with nothing under way, the next one goes this long after it: 2 ms. At 5,000 calls a second of a lane with
+    /// a rate it makes one transaction where there were two.
     static let pause: UInt64 = 2_000_000
 
     /// Whether to send now.

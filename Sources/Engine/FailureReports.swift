@@ -2,8 +2,8 @@
 
 internal import JobModel
 
-/// Which failed jobs have a line of their own in the log: the first of a minute; the others are counted, and the count is told at its end.
-/// Pure. Monotonic nanoseconds.
+/// Which failed jobs have a line of their own in the log: the first of a minute; the others are counted, and the count
+/// is told at its end. Pure. Monotonic nanoseconds.
 struct FailureReports {
     /// A minute, from its first line on.
     static let interval: UInt64 = 60_000_000_000
@@ -16,8 +16,8 @@ struct FailureReports {
 
     /// What the leader's last look has found: how many jobs, and some of them by name.
     ///
-    /// - Returns: what is to be told: how many the minute before had beside those that were told, 0 if it is not over; and those that
-    ///   have a line now.
+    /// - Returns: what is to be told: how many the minute before had beside those that were told, 0 if it is not over;
+    ///   and those that have a line now.
     mutating func found(_ failures: [FailedJobs], jobs: Int, now: UInt64) -> (rest: Int, told: [FailedJobs]) {
         var rest = 0
         if now >= minuteEnd {

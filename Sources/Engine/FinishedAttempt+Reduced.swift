@@ -4,8 +4,8 @@ internal import JobModel
 internal import JobStore
 
 extension FinishedAttempt {
-    /// The attempt without what the database may have refused of it: the body and the cookies. Its job ends with the real status and
-    /// headers; one that must not be sent twice ends as unknown, unless nothing was sent.
+    /// The attempt without what the database may have refused of it: the body and the cookies. Its job ends with the
+    /// real status and headers; one that must not be sent twice ends as unknown, unless nothing was sent.
     ///
     /// - Parameter reason: how the sentence for the user begins.
     func reduced(_ reason: String) -> FinishedAttempt {

@@ -7,8 +7,8 @@ public import Reactor
 extension HTTPAgent {
     /// Tells a poller what the agent's sockets wait for; the token of each is its descriptor.
     ///
-    /// One that is no socket any more, since libcurl has closed it and told nobody, has nothing to wait for: its call, if it
-    /// has one, ends by its limits, and no other notices.
+    /// One that is no socket any more, since libcurl has closed it and told nobody, has nothing to wait for: its call,
+    /// if it has one, ends by its limits, and no other notices.
     ///
     /// - Throws: the last of the refusals, after all sockets have been told.
     public func watch(in poller: inout Poller) throws(ReactorError) {

@@ -5,8 +5,9 @@ internal import JobStore
 
 /// Answers that may take long to judge, and the steps of batches and chains that may take long to begin. Pure.
 ///
-/// The judging session takes them one at a time. So the claiming session and the heartbeats never wait for a user's expression.
-/// Lanes take turns, and all steps together count as one lane. An attempt that waits here has freed its slot.
+/// The judging session takes them one at a time. So the claiming session and the heartbeats never wait for a user's
+/// expression. Lanes take turns, and all steps together count as one lane. An attempt that waits here has freed its
+/// slot.
 struct JudgingWork {
     /// One statement for the judging session.
     struct Task {
@@ -43,7 +44,8 @@ struct JudgingWork {
 
     /// `settings.judge_timeout` in milliseconds.
     var timeout: Int32 = 2_000
-    /// Bytes that waiting attempts may take, `MemoryBudget.judgingShare`; jobs with expensive answers are not called beyond it.
+    /// Bytes that waiting attempts may take, `MemoryBudget.judgingShare`; jobs with expensive answers are not called
+    /// beyond it.
     var limit = 64 << 20
 
     private typealias Entry = (attempt: FinishedAttempt, since: UInt64)
@@ -107,7 +109,8 @@ struct JudgingWork {
         return attempt
     }
 
-    /// How long jobs with expensive answers are to wait before their calls, in milliseconds; nil: there is room for their answers.
+    /// How long jobs with expensive answers are to wait before their calls, in milliseconds; nil: there is room for
+    /// their answers.
     ///
     /// - Parameter calls: such calls in flight; asked for only if something waits.
     func hold(calls: () -> Int) -> Int32? {
@@ -167,7 +170,8 @@ struct JudgingWork {
 
     /// An attempt has been judged and written, unless its lease had ended.
     ///
-    /// - Returns: the attempt; nil if it was cancelled meanwhile, or goes again because the worker has another number now.
+    /// - Returns: the attempt; nil if it was cancelled meanwhile, or goes again because the worker has another number
+    ///   now.
     mutating func judged(_ number: UInt64, isStored: Bool, worker: Int32) -> FinishedAttempt? {
         guard let underWay, underWay.task.number == number else { return nil }
         let attempt = current

@@ -5,8 +5,9 @@ internal import PGClient
 /// How far a leader has come in the tables that it works off in order. Pure.
 ///
 /// Work behind a mark is done, but its dead rows may stay for hours while an old transaction is open; so a duty starts
-/// at its mark. What was committed late lies before it: every second, or 50 times its own cost apart, it starts
-/// from the beginning: promoting a second, expiring ten seconds and folding a minute after the last time that came to its end.
+/// at its mark. What was committed late lies before it: every second, or 50 times its own cost apart, it starts from
+/// the beginning: promoting a second, expiring ten seconds and folding a minute after the last time that came to its
+/// end.
 struct LeaderCursors {
     /// Starts again a little before the mark: rows commit out of order by this much all the time.
     static let overlapMicroseconds: Int64 = 1_000_000
@@ -25,8 +26,8 @@ struct LeaderCursors {
     private var isFullFold = false
     private var isFullExpire = false
 
-    /// This worker leads under this epoch; a new one forgets what was done under the one before, since another worker may have led
-    /// in between, even when the lease was not seen to be gone.
+    /// This worker leads under this epoch; a new one forgets what was done under the one before, since another worker
+    /// may have led in between, even when the lease was not seen to be gone.
     ///
     /// - Returns: whether it is a new one.
     mutating func lead(epoch: Int64) -> Bool {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Until when the database holds this worker for alive, by the signs of life that it has confirmed. Monotonic nanoseconds.
+/// Until when the database holds this worker for alive, by the signs of life that it has confirmed. Monotonic
+/// nanoseconds.
 struct Liveness {
-    /// After 10 s without a sign of life others may hold this worker's permits, and make its calls: calls of lanes with limits end
-    /// before that, and nothing more is claimed.
+    /// After 10 s without a sign of life others may hold this worker's permits, and make its calls: calls of lanes with
+    /// limits end before that, and nothing more is claimed.
     static let lifetime: UInt64 = 9_500_000_000
 
     /// When the last heartbeat was sent.
@@ -11,8 +12,8 @@ struct Liveness {
     private var enlistSent: UInt64 = 0
     /// When the last confirmed sign was sent.
     private var sign: UInt64 = 0
-    /// When the last confirmed heartbeat was sent. Not the enlisting: it goes by the jobs session, and a worker
-    /// whose duties session is missing would claim anew each time that it has been declared lost, and call everything again.
+    /// When the last confirmed heartbeat was sent. Not the enlisting: it goes by the jobs session, and a worker whose
+    /// duties session is missing would claim anew each time that it has been declared lost, and call everything again.
     private var beatHeard: UInt64 = 0
 
     /// When this worker may be declared lost; nil: it has given no sign yet.

@@ -6,9 +6,9 @@
 /// total ─┬─ small share   bodies up to 64 KiB and the first bytes of each answer: granted without asking
 ///        ├─ first steps   up to 1 MiB of an answer
 ///        └─ the rest      bodies, whole answers, results, what a fetch and a write copy
-/// ```
-/// A larger answer is granted as a whole or not at all, so each that is granted can end without more. A larger body is granted only if the
-/// largest answer that a running call may get still fits beside it. So something can always end, and what has ended is written and freed.
+/// ``` A larger answer is granted as a whole or not at all, so each that is granted can end without more. A larger body
+/// is granted only if the largest answer that a running call may get still fits beside it. So something can always end,
+/// and what has ended is written and freed.
 struct MemoryBudget: Equatable {
     /// Bytes in all.
     let total: Int
@@ -20,8 +20,8 @@ struct MemoryBudget: Equatable {
     static let smallBody = 64 << 10
     /// The first step of a larger answer.
     static let step = 1 << 20
-    /// A body or answer that has waited this long goes first: 5 s. Others wait behind it, except answers of calls that hold a large body:
-    /// only their end frees that memory.
+    /// A body or answer that has waited this long goes first: 5 s. Others wait behind it, except answers of calls that
+    /// hold a large body: only their end frees that memory.
     static let patience: UInt64 = 5_000_000_000
 
     /// The memory of one call.
@@ -144,7 +144,8 @@ struct MemoryBudget: Equatable {
         charges[slot].small = rest + allowance
     }
 
-    /// Room that bodies leave for an answer, so that any call's answer can be granted after the granted ones have ended.
+    /// Room that bodies leave for an answer, so that any call's answer can be granted after the granted ones have
+    /// ended.
     private var largestAnswer: Int {
         charges.reduce(min(MemoryBudget.usualAnswer, most / 4)) { max($0, $1.mostAnswer) }
     }
@@ -154,16 +155,16 @@ struct MemoryBudget: Equatable {
 
     // MARK: answers
 
-    /// The largest answer that a call can ever be granted, at most `limit`: it is kept once, and written with two copies, one of which
-    /// libpq keeps.
+    /// The largest answer that a call can ever be granted, at most `limit`: it is kept once, and written with two
+    /// copies, one of which libpq keeps.
     func mostAnswer(_ limit: Int, _ slot: Int) -> Int {
         let free = most - charges[slot].body
         let fitting = free / 3 >= written ? free / 3 : (free - written) / 2
         return min(limit, max(allowance, fitting))
     }
 
-    /// A call begins whose answer may have `bytes`. True: they are granted, so it may share a connection of HTTP/2, where an answer that
-    /// waits would stop the others.
+    /// A call begins whose answer may have `bytes`. True: they are granted, so it may share a connection of HTTP/2,
+    /// where an answer that waits would stop the others.
     mutating func callStarts(_ slot: Int, mostAnswer bytes: Int, mayMultiplex: Bool, unwritten: Unwritten) -> Bool {
         charges[slot].mostAnswer = bytes
         guard mayMultiplex else { return false }

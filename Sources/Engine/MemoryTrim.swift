@@ -2,8 +2,8 @@
 
 /// When the memory that calls and the start have left is given back to the system: once in each rest.
 ///
-/// A rest is a time from one heartbeat to the next (3 s) in which nothing was claimed and nothing is in flight: the walk
-/// over the heap takes milliseconds, which no call waits for then.
+/// A rest is a time from one heartbeat to the next (3 s) in which nothing was claimed and nothing is in flight: the
+/// walk over the heap takes milliseconds, which no call waits for then.
 struct MemoryTrim {
     private var hasClaimed = false
     private var hasLeftovers = true

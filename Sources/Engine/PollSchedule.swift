@@ -31,8 +31,8 @@ struct PollSchedule {
         return max(began + pause, earliestSurvey)
     }
 
-    /// Jobs are announced: on a track that is known a claim finds them, and a survey beside it on two cores makes it wait. One
-    /// that is wanted already is put off no further.
+    /// Jobs are announced: on a track that is known a claim finds them, and a survey beside it on two cores makes it
+    /// wait. One that is wanted already is put off no further.
     mutating func claimGoesFirst(until moment: UInt64) {
         if !wantsSurvey { earliestSurvey = moment }
     }
@@ -48,7 +48,8 @@ struct PollSchedule {
         return true
     }
 
-    /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would not see them.
+    /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would
+    /// not see them.
     mutating func trackIsAwaited(now: UInt64) {
         if now >= hold.until {
             guard hold.mayBegin(surveyCost: surveys.cost, now: now) else { return }
@@ -64,8 +65,8 @@ struct PollSchedule {
         mayLookAtOnce()
     }
 
-    /// News of jobs, wherever they are: the survey need not wait for a claim, but for a track that is being made, of which news of
-    /// the same transaction tell.
+    /// News of jobs, wherever they are: the survey need not wait for a claim, but for a track that is being made, of
+    /// which news of the same transaction tell.
     mutating func mayLookAtOnce() {
         wantsSurvey = true
         earliestSurvey = hold.awaitsTrack ? hold.until : 0
@@ -80,8 +81,9 @@ struct PollSchedule {
     /// A claim has brought jobs.
     mutating func claimCaught(now: UInt64) { hold.claimCaught(now: now) }
 
-    /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit, pause or
-    /// hook may hold it back. While that lasts, the attempts would only be on the way of the claims that follow.
+    /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit,
+    /// pause or hook may hold it back. While that lasts, the attempts would only be on the way of the claims that
+    /// follow.
     mutating func singleClaimFailed(now: UInt64) {
         singleDue = now + PollSchedule.singleRest
         claimIsInformed()

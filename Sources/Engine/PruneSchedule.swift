@@ -53,8 +53,8 @@ struct PruneSchedule {
 
     /// A step is done.
     ///
-    /// - Parameter wait: nanoseconds until the next; 0: the round goes on, after a pause as long as the step, so that old jobs take
-    ///   half of a core at most. Then the connection stays.
+    /// - Parameter wait: nanoseconds until the next; 0: the round goes on, after a pause as long as the step, so that
+    ///   old jobs take half of a core at most. Then the connection stays.
     /// - Returns: whether the connection is to be closed.
     mutating func stepped(wait: UInt64, now: UInt64) -> Bool {
         let cost = now - (begun ?? now)

@@ -5,9 +5,9 @@ internal import JobStore
 
 /// Attempts that the database refused to store when each was the only one of its batch. Pure. Monotonic nanoseconds.
 ///
-/// They hold no slot. Each is sent again alone after a wait of its own, so the others are stored meanwhile. While the database stores
-/// nothing at all, a refusal does not concern one attempt: at the next success all of these go back to the others. An attempt that is
-/// refused for 15 minutes, counted only while others are stored, is given up.
+/// They hold no slot. Each is sent again alone after a wait of its own, so the others are stored meanwhile. While the
+/// database stores nothing at all, a refusal does not concern one attempt: at the next success all of these go back to
+/// the others. An attempt that is refused for 15 minutes, counted only while others are stored, is given up.
 struct RefusedAttempts {
     /// The longest wait of one attempt: 30 s.
     static let longestWait: UInt64 = 30_000_000_000

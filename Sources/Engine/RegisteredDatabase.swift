@@ -12,7 +12,8 @@ struct RegisteredDatabase {
 
     /// The worker has a number in a database with this identity.
     ///
-    /// - Returns: true if it is another database than before. Then all jobs, tracks and leases that the worker remembers are void.
+    /// - Returns: true if it is another database than before. Then all jobs, tracks and leases that the worker
+    ///   remembers are void.
     mutating func enlisted(in identity: String) -> Bool {
         guard identity != self.identity else { return false }
         let isFirst = self.identity == nil

@@ -41,7 +41,8 @@ extension RunLoop {
         }
     }
 
-    /// Ends the session whose function nothing else has ended, in the server too: otherwise it would keep its job for good.
+    /// Ends the session whose function nothing else has ended, in the server too: otherwise it would keep its job for
+    /// good.
     private func endStuckCallbacks() {
         if configuration.usesSessions, duties.isReady {
             StoreCalls.session(callbacks.processID, into: &parameters)
@@ -59,8 +60,8 @@ extension RunLoop {
         }
     }
 
-    /// Set in each transaction and not once: behind PgBouncer the next one may run on another connection, and a function
-    /// may have changed it.
+    /// Set in each transaction and not once: behind PgBouncer the next one may run on another connection, and a
+    /// function may have changed it.
     private func limitTime() throws(PGError) {
         parameters.removeAll()
         try callbacks.append(StoreStatement.limitTime, &parameters, tag: Tag.limitTime)
@@ -109,8 +110,8 @@ extension RunLoop {
         }
     }
 
-    /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is over. News of a
-    /// cancel may still be on their way, so the transaction itself says so.
+    /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is
+    /// over. News of a cancel may still be on their way, so the transaction itself says so.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
         if result.isNull(0, 0) { return handBack(callbackWork.beginsAgain(number, withHooks: true, now: now)) }
         guard let entry = callbackWork.begun(number, now: now),

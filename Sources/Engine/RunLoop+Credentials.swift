@@ -6,8 +6,8 @@ internal import JobStore
 internal import PGClient
 internal import SecretSealing
 
-// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched. Token
-// calls have slots of their own behind those of the jobs, so they never wait for them.
+// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched.
+// Token calls have slots of their own behind those of the jobs, so they never wait for them.
 extension RunLoop {
     /// The first of the slots of token calls.
     var firstTokenSlot: Int { configuration.concurrency }

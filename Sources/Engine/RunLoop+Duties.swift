@@ -78,7 +78,8 @@ extension RunLoop {
             send(.tick, StoreStatement.tick)
         }
         if due(&schedule.watch, Schedule.watchInterval) {
-            // Behind a settle of 6 s, reap would take this worker for one that was away itself: silent for more than 5 s.
+            // Behind a settle of 6 s, reap would take this worker for one that was away itself: silent for more than 5
+            // s.
             if !dutiesUnderWay.isEmpty { beat(worker) }
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.reap, StoreStatement.reap)

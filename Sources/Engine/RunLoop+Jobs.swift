@@ -185,8 +185,8 @@ extension RunLoop {
         }
     }
 
-    /// To look at one answer may take more than a second: after 100 ms the rest waits for the next turn, so that heartbeats
-    /// go out between them.
+    /// To look at one answer may take more than a second: after 100 ms the rest waits for the next turn, so that
+    /// heartbeats go out between them.
     private static let collecting: UInt64 = 100_000_000
 
     /// Turns outcomes into finished attempts; their slots are free from here on.

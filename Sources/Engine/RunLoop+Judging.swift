@@ -4,8 +4,8 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-// The judging session evaluates users' expressions that may take long: one job at a time, for a limited time. The worker opens it when
-// there is something to judge for the first time.
+// The judging session evaluates users' expressions that may take long: one job at a time, for a limited time. The
+// worker opens it when there is something to judge for the first time.
 extension RunLoop {
     /// Sends what is due.
     func judge() {

@@ -4,8 +4,8 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-// The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million jobs
-// takes seconds, in which the leader's other duties go on.
+// The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million
+// jobs takes seconds, in which the leader's other duties go on.
 extension RunLoop {
     /// Sends what is due.
     func prune() {

@@ -3,11 +3,12 @@
 internal import JobStore
 internal import PGClient
 
-// The schema may change while a worker runs: after a migration that it cannot go along with its statements fail for good, while its
-// heartbeats would keep its jobs from all others.
+// The schema may change while a worker runs: after a migration that it cannot go along with its statements fail for
+// good, while its heartbeats would keep its jobs from all others.
 extension RunLoop {
-    /// A statement has failed. If it names what is not there, the history tells whether the schema is another now. A migration is
-    /// one transaction: a look behind the failure sees all of it or nothing, and what fails for another reason is tried again.
+    /// A statement has failed. If it names what is not there, the history tells whether the schema is another now. A
+    /// migration is one transaction: a look behind the failure sees all of it or nothing, and what fails for another
+    /// reason is tried again.
     func suspectSchema(_ error: PGError) {
         guard error.sqlState?.isSchemaMismatch == true, schemaRecheck.wantsLook(now: now) else { return }
         lookAtSchema()
@@ -24,8 +25,8 @@ extension RunLoop {
         }
     }
 
-    /// The history is there. With a number the worker stops as for a signal: calls under way end and are stored, if they still can
-    /// be, and jobs are handed back.
+    /// The history is there. With a number the worker stops as for a signal: calls under way end and are stored, if
+    /// they still can be, and jobs are handed back.
     func schemaSeen(_ state: SchemaState?) {
         if schemaRecheck.cannotEnlist {
             let advice =

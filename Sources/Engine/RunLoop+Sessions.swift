@@ -82,7 +82,8 @@ extension RunLoop {
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
         case Tag.hurry:
-            // If it is to blame, what stands behind it in its transaction is told only that an earlier statement failed.
+            // If it is to blame, what stands behind it in its transaction is told only that an earlier statement
+            // failed.
             if error.code != .aborted {
                 configuration.log(.statementFailed(verb: "hurry", error: error))
                 dispatcher.rest(now: now)

@@ -4,10 +4,11 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// A session may fall silent though its connection stands: its backend hangs, or a proxy or pooler in between has lost the other
-// leg. No limit of the server's ends that. Each statement's answer has a limit here, a little above its `statement_timeout`; and
-// long before, the other session asks what the backend does. One that waits for a statement, while its worker waits for an
-// answer, will never give it. So the worker is heard again before others take it for lost, and its jobs go on within 15 s.
+// A session may fall silent though its connection stands: its backend hangs, or a proxy or pooler in between has lost
+// the other leg. No limit of the server's ends that. Each statement's answer has a limit here, a little above its
+// `statement_timeout`; and long before, the other session asks what the backend does. One that waits for a statement,
+// while its worker waits for an answer, will never give it. So the worker is heard again before others take it for
+// lost, and its jobs go on within 15 s.
 extension RunLoop {
     /// When a silent session is to be asked after; nil: not before something happens.
     var silenceDue: UInt64? {

@@ -32,8 +32,9 @@ extension RunLoop {
             end = jobs.isReady ? .abandoned : .unreachable
             return
         }
-        // A token that is on its way may be the only one that works from now on. Once the drain is over nothing is waited for but
-        // the goodbye: a server that is alive and silent (a commit that waits for a standby) may never answer the last claim.
+        // A token that is on its way may be the only one that works from now on. Once the drain is over nothing is
+        // waited for but the goodbye: a server that is alive and silent (a commit that waits for a standby) may never
+        // answer the last claim.
         guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
         guard callbackWork.isQuiet || shutdown.goodbyePresses(now: now) else { return }
@@ -47,8 +48,9 @@ extension RunLoop {
         }
     }
 
-    /// Whether the answer of the goodbye is waited for. If the session is lost meanwhile, nobody knows whether it was stored. In both
-    /// cases the enlisting that follows ends its number and takes the lead along, and the new number says goodbye.
+    /// Whether the answer of the goodbye is waited for. If the session is lost meanwhile, nobody knows whether it was
+    /// stored. In both cases the enlisting that follows ends its number and takes the lead along, and the new number
+    /// says goodbye.
     var isLeaving: Bool { shutdown.leaving == dispatcher.worker }
 
     /// Whether the time of the drain is over, by itself or by a second signal: no call begins any more.

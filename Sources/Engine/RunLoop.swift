@@ -245,8 +245,8 @@ public final class RunLoop {
 
     /// Tells the poller what the sessions and the agent want to wait for.
     ///
-    /// The agent comes first: where a session's new socket has the number of one that libcurl has closed since the last turn,
-    /// the agent's word that the old one is gone would take out the new one.
+    /// The agent comes first: where a session's new socket has the number of one that libcurl has closed since the last
+    /// turn, the agent's word that the old one is gone would take out the new one.
     func watchSockets() throws(ReactorError) {
         try agent.watch(in: &poller)
         try watch(jobs.interest, &watched.jobs, Token.jobs)

@@ -6,15 +6,16 @@
 ///  nothing under way ──► asks ──► the database: what is left? ──► nothing, and nothing under way meanwhile ──► end
 ///                          ▲                   │ something
 ///                          └──── 100 ms ◄──────┘
-/// ```
-/// The question goes the way of the finishes and is sent when all of them are confirmed, so its answer holds what they have set off. An
-/// answer counts only if no claim was under way between the two: what one took away would be neither there nor here.
+/// ``` The question goes the way of the finishes and is sent when all of them are confirmed, so its answer holds what
+/// they have set off. An answer counts only if no claim was under way between the two: what one took away would be
+/// neither there nor here.
 struct RunOnceCheck {
     /// What follows from an answer.
     enum Decision: Equatable {
         /// Something is left, or the answer says nothing.
         case goOn
-        /// Nothing is left, and the counters of what has ended are to be added up first, since no leader may come after this one.
+        /// Nothing is left, and the counters of what has ended are to be added up first, since no leader may come after
+        /// this one.
         case fold
         /// Nothing is left.
         case end

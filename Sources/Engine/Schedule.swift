@@ -11,12 +11,13 @@ struct Schedule {
     static let tendInterval: UInt64 = 100_000_000
     /// While lists of many lanes wait in the intake, which are fed in small steps.
     static let tendCrowdInterval: UInt64 = 30_000_000
-    /// News of jobs: the claim goes first. Beside it on two cores, tend took 0.3 ms of a job's way to its call; one on a new
-    /// track waits these 3 ms for its track.
+    /// News of jobs: the claim goes first. Beside it on two cores, tend took 0.3 ms of a job's way to its call; one on
+    /// a new track waits these 3 ms for its track.
     static let tendAfterNews: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
-    /// 10 min, after a new range could not be attached in time: INSERTs stand still meanwhile, on a slow disk for as long as 64 MiB take.
+    /// 10 min, after a new range could not be attached in time: INSERTs stand still meanwhile, on a slow disk for as
+    /// long as 64 MiB take.
     static let partitionRest: UInt64 = 600_000_000_000
     /// While tracks are left to look at, and while jobs may come in on removed ones.
     static let tracksInterval: UInt64 = 1_000_000_000
@@ -39,8 +40,8 @@ struct Schedule {
 
     /// The earliest that concerns this worker.
     ///
-    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next one goes out: gone by, it would keep the
-    ///   loop awake for as long as the answer takes.
+    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next one goes out: gone by, it
+    ///   would keep the loop awake for as long as the answer takes.
     func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }

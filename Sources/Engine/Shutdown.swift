@@ -31,8 +31,8 @@ struct Shutdown {
     /// Whether the goodbye waits no longer for ends that are not concluded.
     func goodbyePresses(now: UInt64) -> Bool { now + Shutdown.timeToSay >= leaveDeadline ?? 0 }
 
-    /// When the end is to be looked at next; nil: when something has happened. A moment gone by is no reason: it would keep the
-    /// loop awake for as long as an answer is waited for.
+    /// When the end is to be looked at next; nil: when something has happened. A moment gone by is no reason: it would
+    /// keep the loop awake for as long as an answer is waited for.
     func due(now: UInt64) -> UInt64? {
         let moments = [drainDeadline, leaveDeadline.map { $0 - Shutdown.timeToSay }, leaveDeadline]
         return moments.compactMap { $0 }.filter { $0 > now }.min()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waits between statements that the database refuses: 250 ms, then twice as long each time, up to a limit. A success ends them.
-/// Pure. Monotonic nanoseconds.
+/// Waits between statements that the database refuses: 250 ms, then twice as long each time, up to a limit. A success
+/// ends them. Pure. Monotonic nanoseconds.
 struct StatementBackoff {
     /// 250 ms.
     static let first: UInt64 = 250_000_000

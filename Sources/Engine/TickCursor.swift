@@ -4,10 +4,10 @@ internal import PGClient
 
 /// When a leader looks for due schedules, and from where on. Pure.
 ///
-/// It looks when the next tick it has heard of is due, and every second for what was inserted or changed since. What was done
-/// lies behind a mark, where dead rows may stay for hours while an old transaction is open; a look from the beginning finds
-/// what was committed late or set by hand, every second or 50 times its own cost apart, 10 s at most: the making of jobs is
-/// a part of that cost.
+/// It looks when the next tick it has heard of is due, and every second for what was inserted or changed since. What
+/// was done lies behind a mark, where dead rows may stay for hours while an old transaction is open; a look from the
+/// beginning finds what was committed late or set by hand, every second or 50 times its own cost apart, 10 s at most:
+/// the making of jobs is a part of that cost.
 struct TickCursor {
     /// Starts a little before the mark: schedules that are due at one time come in any order.
     static let overlapMicroseconds: Int64 = 1_000_000

@@ -2,13 +2,14 @@
 
 /// How far a worker has come in settling batches and chains, and when it does so next. Pure.
 ///
-/// A worker settles what it has just finished, from the id that it had come to. The leader also looks some seconds back every
-/// 100 ms, for what others left behind, and from the beginning, for what was committed late; under a transaction held open
-/// for hours that walks over dead rows, so it keeps a distance of 50 times its cost, up to 10 s: what was put off is found only there.
+/// A worker settles what it has just finished, from the id that it had come to. The leader also looks some seconds back
+/// every 100 ms, for what others left behind, and from the beginning, for what was committed late; under a transaction
+/// held open for hours that walks over dead rows, so it keeps a distance of 50 times its cost, up to 10 s: what was put
+/// off is found only there.
 struct TreeCursor {
     static let interval: UInt64 = 100_000_000
-    /// 2 ms between two looks, and 8 times what the last one took, up to 20 ms: a batch of thousands ends in hundreds of finishes
-    /// a second, and a look after each of them took a fifth of its rate.
+    /// 2 ms between two looks, and 8 times what the last one took, up to 20 ms: a batch of thousands ends in hundreds
+    /// of finishes a second, and a look after each of them took a fifth of its rate.
     static let pause: UInt64 = 2_000_000
     static let longestPause: UInt64 = 20_000_000
     /// 10 ms before a look at what somebody held: two workers that settle one batch take turns.
@@ -30,7 +31,8 @@ struct TreeCursor {
     private var isWhole = false
     private var isFromStart = false
     private var restUntil: UInt64 = 0
-    /// A look took too long: until all is added up each one is at one tree alone, which has the time of a statement for itself.
+    /// A look took too long: until all is added up each one is at one tree alone, which has the time of a statement for
+    /// itself.
     private var isAlone = false
 
     /// Something has ended in a batch or chain.
@@ -38,7 +40,8 @@ struct TreeCursor {
         due = min(due, max(now, restUntil))
     }
 
-    /// Begins a look: after which delta, whether it is a whole one, at what was left behind too, and whether at one tree alone.
+    /// Begins a look: after which delta, whether it is a whole one, at what was left behind too, and whether at one
+    /// tree alone.
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool, isAlone: Bool) {
         due = .max
         began = now

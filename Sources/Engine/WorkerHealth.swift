@@ -50,7 +50,8 @@ public final class WorkerHealth: Sendable {
     /// Calls under way.
     public var calls: Int { inFlight.load(ordering: .relaxed) }
 
-    /// How many calls of jobs have ended since the start, by what was answered: `1xx` to `5xx`, or `none` where no whole answer came.
+    /// How many calls of jobs have ended since the start, by what was answered: `1xx` to `5xx`, or `none` where no
+    /// whole answer came.
     public var ended: [(answer: String, calls: Int)] {
         zip(WorkerHealth.kinds, answers.withLock { $0 }).map { (answer: $0, calls: $1) }
     }

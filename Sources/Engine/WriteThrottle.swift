@@ -41,7 +41,8 @@ struct WriteThrottle {
 
     /// How many attempts the next batch may take from; 0 while it has to wait.
     ///
-    /// - Parameter isUnderWay: whether a batch is. While batches are refused there is one at a time, or each of two would count.
+    /// - Parameter isUnderWay: whether a batch is. While batches are refused there is one at a time, or each of two
+    ///   would count.
     func writable(finished: Int, isUnderWay: Bool, isDraining: Bool, now: UInt64) -> Int {
         guard !pause.isOn || !isUnderWay && now >= due(isDraining: isDraining) else { return 0 }
         if finished > 0 { return finished }
@@ -72,8 +73,8 @@ struct WriteThrottle {
         isDraining ? min(pause.until, lastRefusal + RefusedAttempts.longestWaitAtEnd) : pause.until
     }
 
-    /// How many jobs may be claimed. While results are refused, waiting results and running calls together are at most twice the
-    /// slots. Beyond that, one job in 30 s shows whether its result is stored.
+    /// How many jobs may be claimed. While results are refused, waiting results and running calls together are at most
+    /// twice the slots. Beyond that, one job in 30 s shows whether its result is stored.
     func claimable(_ free: Int, capacity: Int, inUse: Int, finished: Int, now: UInt64) -> Int {
         guard pause.isOn, free > 0 else { return free }
         let room = 2 * capacity - inUse - finished - refused.count

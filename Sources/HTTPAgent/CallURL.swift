@@ -98,8 +98,8 @@ import JobModel
         isHTTPS == other.isHTTPS && port == other.port && host == other.host
     }
 
-    /// The same host, on the default ports, from http to https: the one change of origin that body, headers, cookies and
-    /// credentials follow. The certificate proves that it is the host that they were meant for.
+    /// The same host, on the default ports, from http to https: the one change of origin that body, headers, cookies
+    /// and credentials follow. The certificate proves that it is the host that they were meant for.
     func isUpgrade(to other: CallURL) -> Bool {
         !isHTTPS && other.isHTTPS && port == 80 && other.port == 443 && host == other.host
     }

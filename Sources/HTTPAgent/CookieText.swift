@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines of a jar as text, which a database can keep, without loss: a server may give a cookie any bytes from 0x80 on
-/// and wants them back as they were.
+/// The lines of a jar as text, which a database can keep, without loss: a server may give a cookie any bytes from 0x80
+/// on and wants them back as they were.
 ///
 /// What is UTF-8 is itself. A byte that is not stands as one of 128 private characters, and so do the bytes of these
 /// characters, should a server use them.

@@ -39,8 +39,8 @@ public struct DescriptorBudget: Equatable, Sendable {
     /// How many calls at once it is enough for.
     public var mostCalls: Int { max(1, (allowed - DescriptorBudget.beside) / 2) }
 
-    /// From how many descriptors of connections on idle ones are given up, with so many calls at once. Each of these may
-    /// open one more before another one is closed; but half as many as calls are kept in any case: else each call that ends under a low
-    /// limit would close its own connection.
+    /// From how many descriptors of connections on idle ones are given up, with so many calls at once. Each of these
+    /// may open one more before another one is closed; but half as many as calls are kept in any case: else each call
+    /// that ends under a low limit would close its own connection.
     func connections(slots: Int) -> Int { max(slots + slots / 2 + 16, allowed - DescriptorBudget.beside - 3 * slots) }
 }

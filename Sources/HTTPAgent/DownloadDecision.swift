@@ -22,8 +22,8 @@ enum DownloadDecision: Equatable {
     /// - Parameters:
     ///   - from: the first byte that was asked for; 0: the whole was.
     ///   - note: what the part on disk is of; its URL is that of this call.
-    ///   - isFinal: whether a refusal of the range stands. It does if the answer asks for a later call, or if the call must
-    ///     not be sent twice.
+    ///   - isFinal: whether a refusal of the range stands. It does if the answer asks for a later call, or if the call
+    ///     must not be sent twice.
     ///   - now: seconds since 1970.
     static func decide(
         status: Int, headers: AnswerHeaders, download: Download, from: Int64, note: PartNote, isFinal: Bool = false,

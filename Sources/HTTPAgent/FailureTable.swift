@@ -22,7 +22,8 @@ enum FailureTable {
         "the answer's headers are larger than 256 KiB in all (over HTTP/2 128 KiB), or one of them than 100 KiB"
     )
 
-    /// Whether the worker's own side has failed: no descriptor, no port, no network, not the interface that is asked for.
+    /// Whether the worker's own side has failed: no descriptor, no port, no network, not the interface that is asked
+    /// for.
     static func isLocal(_ e: Evidence) -> Bool {
         if e.outOfDescriptors { return true }
         guard case .library(let code) = e.end else { return false }
@@ -220,7 +221,8 @@ enum FailureTable {
         case CURLE_BAD_CONTENT_ENCODING:
             return (.decode, "the answer's Content-Encoding could not be decoded (\(words))")
         case CURLE_OUT_OF_MEMORY, tooLarge:
-            // 7.88 also calls it a lack of memory when a first line does not end; a request that is too large never leaves.
+            // 7.88 also calls it a lack of memory when a first line does not end; a request that is too large never
+            // leaves.
             if code == tooLarge || words.lowercased().contains("header") || e.answerBegan || e.bytesSent > 0 {
                 return headersTooLarge
             }
@@ -236,14 +238,14 @@ enum FailureTable {
         }
     }
 
-    /// A server that wants another client certificate, or one at all, ends the connection with one of TLS's alerts; with
-    /// TLS 1.3 after our side of the handshake, when the request is on its way already.
+    /// A server that wants another client certificate, or one at all, ends the connection with one of TLS's alerts;
+    /// with TLS 1.3 after our side of the handshake, when the request is on its way already.
     private static func certificateVerdict(
         _ code: CURLcode, _ e: Evidence, host: String, words: String
     ) -> (ErrorCode, String)? {
         let lower = words.lowercased()
-        // With TLS 1.3 the server may be gone, and its alert unread, before a byte of the request can be written: whoever asks
-        // for a certificate and goes at once does not like what was shown.
+        // With TLS 1.3 the server may be gone, and its alert unread, before a byte of the request can be written:
+        // whoever asks for a certificate and goes at once does not like what was shown.
         if e.certificateWanted, code == CURLE_SEND_ERROR, e.bytesSent == 0, !e.reused, !e.answerBegan {
             let verb = e.transport?.certificateFile == nil ? "wants a" : "does not accept the"
             return (.config, "\(host) \(verb) client certificate; mend the service's tls (\(words))")

@@ -10,8 +10,8 @@ struct Flight {
     let authorization: String?
     var method: HTTPMethod
     var keepsBody = true
-    /// A redirect led to another host, or from https to http. Once true it stays true: what was withheld from one origin
-    /// is not given to the next.
+    /// A redirect led to another host, or from https to http. Once true it stays true: what was withheld from one
+    /// origin is not given to the next.
     var leftOrigin = false
     /// The call's; another host gets none of its client certificate.
     var transport: Transport?
@@ -45,6 +45,7 @@ struct Flight {
         }
     }
 
-    /// Whether this request may be sent again at once: an idempotency key that makes it so stays behind with its origin.
+    /// Whether this request may be sent again at once: an idempotency key that makes it so stays behind with its
+    /// origin.
     var isRepeatable: Bool { call.isRepeatable && (method.isIdempotent || !leftOrigin) }
 }

@@ -135,16 +135,16 @@ extension HTTPAgent {
         unsafe deliver(slot, flight, result, .failure(failure))
     }
 
-    /// Whether an answer's headers can be acted on, however its body ended. With the time of the call up, there is nothing
-    /// left to act in.
+    /// Whether an answer's headers can be acted on, however its body ended. With the time of the call up, there is
+    /// nothing left to act in.
     private func isEnough(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard unsafe result.headers_whole else { return false }
         if end == .library(UInt32(CURLE_OK.rawValue)) { return true }
         return unsafe !result.memory_out && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
     }
 
-    /// Whether an answer tells by status and headers alone how to go on: with another token, or later. A compressing proxy
-    /// that breaks the body of a 429 shall not cost an attempt.
+    /// Whether an answer tells by status and headers alone how to go on: with another token, or later. A compressing
+    /// proxy that breaks the body of a 429 shall not cost an attempt.
     private func isRefusal(_ slot: Int, _ result: ccurl_result) -> Bool {
         // A status that a download takes for its file is none.
         if case .writing? = downloads[slot]?.phase { return false }

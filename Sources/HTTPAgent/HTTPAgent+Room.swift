@@ -18,8 +18,8 @@ public struct WaitingAnswer: Equatable, Sendable {
     }
 }
 
-// A call keeps `answerRoom` bytes of its answer. Then its connection is not read until the owner grants more. That time counts neither
-// for the call's `timeout` nor for the speed of its server.
+// A call keeps `answerRoom` bytes of its answer. Then its connection is not read until the owner grants more. That time
+// counts neither for the call's `timeout` nor for the speed of its server.
 extension HTTPAgent {
     /// Whether an answer waits for room.
     public var hasWaitingAnswers: Bool { unsafe ccurl_loop_wanting(loop) != nil }

@@ -11,8 +11,8 @@ struct ShortCall {
     var isWaiting = true
 }
 
-// What the process lacks for the moment it has again when other calls have ended. So a call that finds no descriptor keeps
-// its slot and begins anew, from the start, until it has waited for long.
+// What the process lacks for the moment it has again when other calls have ended. So a call that finds no descriptor
+// keeps its slot and begins anew, from the start, until it has waited for long.
 extension HTTPAgent {
     /// How long a call waits for a descriptor before it fails: 60 s.
     private static let longestWait: Int64 = 60_000_000_000

@@ -2,9 +2,9 @@
 import CCurl
 import JobModel
 
-// A call with files opens them all and reads what comes first of them (disk), makes its body of that, and sends it (libcurl), waiting
-// for the disk where that is slower. So the body follows the request's head at once: libcurl does not send again by itself what it
-// writes into a connection that was closed while the call waited between the two.
+// A call with files opens them all and reads what comes first of them (disk), makes its body of that, and sends it
+// (libcurl), waiting for the disk where that is slower. So the body follows the request's head at once: libcurl does
+// not send again by itself what it writes into a connection that was closed while the call waited between the two.
 extension HTTPAgent {
     /// Begins to open the files that a call's parts name, in their order.
     func openFiles(of call: HTTPCall) throws(CallRefusal) -> [UploadFile] {

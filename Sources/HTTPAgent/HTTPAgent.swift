@@ -4,8 +4,8 @@ public import JobModel
 
 /// Makes HTTP calls with libcurl for an owner that waits: takes an `HTTPCall`, gives back a `CallOutcome`.
 ///
-/// The agent never waits and, but for the disk work of downloads and parts, has no thread of its own; it belongs to the thread of its owner. One turn of the
-/// owner's loop looks like this:
+/// The agent never waits and, but for the disk work of downloads and parts, has no thread of its own; it belongs to the
+/// thread of its owner. One turn of the owner's loop looks like this:
 ///
 ///     wait (epoll) until nextDeadline ─► socketReady(…) for each ready descriptor
 ///            ▲                           timeout() if nextDeadline has passed
@@ -74,7 +74,8 @@ public import JobModel
     ///   - caFile: replaces the system's authorities (PEM).
     ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
     ///   - descriptors: bound what connections take.
-    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before calls end that wait for it.
+    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before calls end that
+    ///     wait for it.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(
         slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
@@ -158,9 +159,9 @@ public import JobModel
         if now >= sweepAt { sweep(now) }
     }
 
-    /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a
-    /// removal may be followed by a new wait on the same number, which then is another socket. Of a socket that libcurl has
-    /// closed by itself no removal is told: its end has taken it out of the set.
+    /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a removal may be
+    /// followed by a new wait on the same number, which then is another socket. Of a socket that libcurl has closed by
+    /// itself no removal is told: its end has taken it out of the set.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
         unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
             guard let base = buffer.baseAddress else { return }

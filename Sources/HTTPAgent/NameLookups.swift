@@ -22,7 +22,8 @@ import JobModel
         unsafe ccurl_lookups_ask(handle, ticket, host, Int32(port))
     }
 
-    /// Hands out all answers: tickets, and where each host was found as an entry of CURLOPT_RESOLVE; nil if it cannot be used.
+    /// Hands out all answers: tickets, and where each host was found as an entry of CURLOPT_RESOLVE; nil if it cannot
+    /// be used.
     func drain(_ take: (UInt64, UnsafePointer<CChar>?) -> Void) {
         unsafe ccurl_lookups_drain(handle)
         var ticket: UInt64 = 0
@@ -38,8 +39,9 @@ struct AwaitedName {
     let since: Int64
 }
 
-// A call to a host that was not called lately finds neither an open connection nor an address in libcurl's cache. Such names are looked
-// up here before libcurl begins: libcurl starts a thread for each look-up. The addresses go into libcurl's cache and follow its rules.
+// A call to a host that was not called lately finds neither an open connection nor an address in libcurl's cache. Such
+// names are looked up here before libcurl begins: libcurl starts a thread for each look-up. The addresses go into
+// libcurl's cache and follow its rules.
 extension HTTPAgent {
     /// Begins to look up the host of a flight; false if it is to be sent at once.
     func askForName(_ flight: borrowing Flight) -> Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which hosts were called lately. It forgets a host once enough other hosts were called: about one in `places` of them takes its place.
+/// Which hosts were called lately. It forgets a host once enough other hosts were called: about one in `places` of them
+/// takes its place.
 struct RecentHosts {
     /// 32 KiB. At 900 new hosts per second, a host is remembered for 18 s on average.
     private static let places = 16_384

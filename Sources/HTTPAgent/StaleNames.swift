@@ -2,12 +2,12 @@
 
 internal import CCurl
 
-/// Which names may have moved. libcurl keeps the addresses of a name for 60 s, whatever comes of them: all five tries of a job
-/// would go to the one that was left.
+/// Which names may have moved. libcurl keeps the addresses of a name for 60 s, whatever comes of them: all five tries
+/// of a job would go to the one that was left.
 ///
-/// A shorter time for all would cost a look-up, each with a thread of its own, for every call that begins until the first of them has
-/// its answer, and again when that time is over. So only a name whose calls fail before their request is looked up anew, once a
-/// second at most, by all of its calls together.
+/// A shorter time for all would cost a look-up, each with a thread of its own, for every call that begins until the
+/// first of them has its answer, and again when that time is over. So only a name whose calls fail before their request
+/// is looked up anew, once a second at most, by all of its calls together.
 struct StaleNames {
     /// How long libcurl keeps addresses, in seconds.
     static let usualAge = Int(CCURL_ADDRESS_AGE)

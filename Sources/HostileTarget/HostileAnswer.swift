@@ -10,7 +10,8 @@ internal import Glibc
 /// | /echo | 200 and the request, head and body, as it came |
 /// | /reset, /empty | the connection is reset or closed before a byte of an answer |
 /// | /second-reset, /second-empty | 200 first; the next request on that connection meets that end |
-/// | /cut-headers, /cut-line, /only-interim | the answer ends behind a header line, inside one, or behind a 1xx answer |
+/// | /cut-headers, /cut-line, /only-interim | the answer ends behind a header line, inside one, or behind a 1xx answer
+/// |
 /// | /cut-length, /cut-chunks | the body stops before its end |
 /// | /endless | chunks without end |
 /// | /bomb | 1 GiB of zeros in 1 MB of gzip |

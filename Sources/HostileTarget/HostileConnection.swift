@@ -120,7 +120,8 @@ struct HostileConnection {
         return true
     }
 
-    /// Where the empty line begins that ends the head; nil if it has not come yet. Looks at each byte once, of heads of 500 kB too.
+    /// Where the empty line begins that ends the head; nil if it has not come yet. Looks at each byte once, of heads of
+    /// 500 kB too.
     private mutating func headEnd() -> Int? {
         while searched + 3 < buffer.count {
             if buffer[searched] == 13, buffer[searched + 1] == 10, buffer[searched + 2] == 13,

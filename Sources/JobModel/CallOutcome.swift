@@ -40,8 +40,8 @@ public struct HTTPResponse: Equatable, Sendable {
     public var quotaReset: Duration?
     /// Name and value of a header that asks for a wait in no known form; nil if another header names a wait.
     public var unreadableWait: String?
-    /// Why the body is missing or not decoded. The status is valid all the same. The body is empty, or as received if it could
-    /// not be decoded.
+    /// Why the body is missing or not decoded. The status is valid all the same. The body is empty, or as received if
+    /// it could not be decoded.
     public var bodyDefect: CallFailure?
 
     /// An answer as the agent saw it.
@@ -67,7 +67,8 @@ public struct CallFailure: Equatable, Sendable {
     public var sent: SentState
     /// The status, if the answer had got that far.
     public var status: Int?
-    /// Whether another try may end better, where that is not as the code says: a full disk is mended, a wrong path is not.
+    /// Whether another try may end better, where that is not as the code says: a full disk is mended, a wrong path is
+    /// not.
     public var retries: Bool?
     /// Whether the failure is this worker's own: no descriptors, no network, an interface that is not there. It says
     /// nothing of the server.
@@ -152,8 +153,8 @@ public struct CallOutcome: Equatable, Sendable {
         self.download = download
     }
 
-    /// Turns an answer without its body into a failure, if the job wants this status. To other jobs the status is enough. An answer
-    /// that could not be decoded stays, with the bytes as received, and its verdict is `decode`.
+    /// Turns an answer without its body into a failure, if the job wants this status. To other jobs the status is
+    /// enough. An answer that could not be decoded stays, with the bytes as received, and its verdict is `decode`.
     public mutating func demandBody(of wanted: StatusRanges) {
         guard case .response(let response) = ending, let defect = response.bodyDefect, defect.code != .decode,
             wanted.contains(response.status)

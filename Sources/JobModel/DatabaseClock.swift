@@ -2,8 +2,8 @@
 
 /// The database's clock in terms of the worker's monotonic one, learnt from answers that carry it. Pure.
 ///
-/// The database read its clock between the sending of a question and its answer, so each pair bounds the difference; the
-/// closest pair is kept, and given up as clocks drift or when another contradicts it (the clock was set).
+/// The database read its clock between the sending of a question and its answer, so each pair bounds the difference;
+/// the closest pair is kept, and given up as clocks drift or when another contradicts it (the clock was set).
 public struct DatabaseClock: Sendable {
     /// Nanoseconds that the difference may have moved within a nanosecond, as a divisor: 200 ppm.
     private static let drift: UInt64 = 5_000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Jobs that have failed or ended unknown together, for good, and one of them: for the log, so without the sentence of its error, which may
-/// hold what the server said.
+/// Jobs that have failed or ended unknown together, for good, and one of them: for the log, so without the sentence of
+/// its error, which may hold what the server said.
 public struct FailedJobs: Equatable, Sendable {
     /// How many.
     public var jobs: Int

@@ -2,7 +2,8 @@
 
 /// How many calls each of several tracks may have in flight, so that none gets more while another has fewer. Pure.
 ///
-/// If each freed slot just went around in turn, tracks of slow calls would soon hold them all: they keep theirs for longer.
+/// If each freed slot just went around in turn, tracks of slow calls would soon hold them all: they keep theirs for
+/// longer.
 struct FairShare {
     /// Calls of one track.
     let calls: Int

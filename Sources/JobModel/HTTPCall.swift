@@ -148,14 +148,16 @@ public struct HTTPCall: Sendable {
     /// `at_most_once` job sets it to false, one with an idempotency key to true.
     public var isRepeatable: Bool
 
-    /// Whether other calls may use its connection, before it, behind it, and over TLS with HTTP/2 beside it: true unless set.
+    /// Whether other calls may use its connection, before it, behind it, and over TLS with HTTP/2 beside it: true
+    /// unless set.
     ///
-    /// Whether an open connection still leads to its server shows only when a request has left on it. Over HTTP/2 a server
-    /// may refuse what came behind the last that it takes, and libcurl does not tell that from a connection that broke.
-    /// An `at_most_once` job, which then may not be sent again, sets it to false.
+    /// Whether an open connection still leads to its server shows only when a request has left on it. Over HTTP/2 a
+    /// server may refuse what came behind the last that it takes, and libcurl does not tell that from a connection that
+    /// broke. An `at_most_once` job, which then may not be sent again, sets it to false.
     public var mayShareConnection = true
 
-    /// Over TLS: whether it may be one of several on a connection of HTTP/2. An answer that may have to wait for memory must not be.
+    /// Over TLS: whether it may be one of several on a connection of HTTP/2. An answer that may have to wait for memory
+    /// must not be.
     public var mayMultiplex = true
 
     /// Whether Content-Encoding is undone; otherwise the body is kept as received.

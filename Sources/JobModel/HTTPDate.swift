@@ -4,9 +4,9 @@
 public enum HTTPDate {
     /// Seconds since 1970 UTC, or nil if the text is none of the three forms.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. The
-    /// weekday may be missing from the first and is not compared with the date. A two-digit year is the one within 50 years
-    /// of `now`'s. The zone may also be `UTC`, one of North America (RFC 822 §5.1) or an offset like `+0100`.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. The weekday may
+    /// be missing from the first and is not compared with the date. A two-digit year is the one within 50 years of
+    /// `now`'s. The zone may also be `UTC`, one of North America (RFC 822 §5.1) or an offset like `+0100`.
     public static func parse(_ text: String, now: Int64) -> Int64? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," })
         switch words.count {

@@ -6,15 +6,17 @@
 /// watermark on, so neither leased nor dead rows are walked over again. A survey, by the way, finds tracks that
 /// are not known here and rows that were committed late, below the watermark.
 ///
-/// The cost of a plan is that of its visits, 64 at most, not that of the tracks known: those with work stand in
-/// lines for each priority (see `TrackLevel`), the others in one line behind. Up to 4096 tracks are known; a later survey finds the others again. Tracks of a lane with limits are *parked* outside of the lines
-/// while nothing is drawn for the lane, so that a lane at its limit costs no visits.
+/// The cost of a plan is that of its visits, 64 at most, not that of the tracks known: those with work stand in lines
+/// for each priority (see `TrackLevel`), the others in one line behind. Up to 4096 tracks are known; a later survey
+/// finds the others again. Tracks of a lane with limits are *parked* outside of the lines while nothing is drawn for
+/// the lane, so that a lane at its limit costs no visits.
 public struct KnownTracks: Sendable {
     /// A claim names at most this many tracks: each costs one index descent.
     public static let visitLimit = 64
     /// Beyond this number tracks are forgotten, first those without work. A later survey finds them again.
     public static let memoryLimit = 4096
-    /// A track without rows during so many surveys, 17 minutes to six hours, is forgotten. The leader removes tracks after a day.
+    /// A track without rows during so many surveys, 17 minutes to six hours, is forgotten. The leader removes tracks
+    /// after a day.
     static let surveysKept: UInt64 = 4096
 
     /// One line of a survey.
@@ -119,7 +121,8 @@ public struct KnownTracks: Sendable {
     /// Whether work is known that no limit holds back.
     public var hasBacklog: Bool { hotInLane[0] != nil }
 
-    /// How many rows a claim of `wanted` may bring: all of them, unless all the work that is known is held back by limits.
+    /// How many rows a claim of `wanted` may bring: all of them, unless all the work that is known is held back by
+    /// limits.
     public func expected(of wanted: Int, lanes: inout LanePermits, now: UInt64) -> Int {
         guard !hasBacklog, !hotInLane.isEmpty, hotInLane.count <= KnownTracks.visitLimit else { return wanted }
         // Tracks without known work are looked at as well.
@@ -180,8 +183,8 @@ public struct KnownTracks: Sendable {
         }
     }
 
-    /// Beyond the limit, forgets down to three quarters of it: tracks without work, of which nothing came for longest, and then those of
-    /// the lowest priority, newcomers before regulars, the last that came first.
+    /// Beyond the limit, forgets down to three quarters of it: tracks without work, of which nothing came for longest,
+    /// and then those of the lowest priority, newcomers before regulars, the last that came first.
     private mutating func forget() {
         guard entries.count > KnownTracks.memoryLimit else { return }
         let tracks = entries.map { (track: $0.key, entry: $0.value) }.sorted { one, other in

@@ -22,8 +22,8 @@ struct LaneAllowance: Sendable {
     private var lastUse: UInt64 = 0
     /// Calls that began at slots since the last draw.
     private var begun = 0
-    /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one more than
-    /// it did; or one with a job now and then would hold half of them against one with a backlog.
+    /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one
+    /// more than it did; or one with a job now and then would hold half of them against one with a backlog.
     private var peak = 0
     private var peakSince: UInt64 = 0
 
@@ -32,8 +32,8 @@ struct LaneAllowance: Sendable {
 
     /// Rows that may be claimed now, `wanted` at most.
     ///
-    /// Once the next slot is near, those that follow it closely come along, or each would need a claim of its own. They wait
-    /// in the worker, so they take no more than half of what is wanted.
+    /// Once the next slot is near, those that follow it closely come along, or each would need a claim of its own. They
+    /// wait in the worker, so they take no more than half of what is wanted.
     mutating func room(_ wanted: Int, now: UInt64, lead: UInt64) -> Int {
         guard isKnown else { return 0 }
         let calls = min(wanted, permits.map { min($0, share) - used } ?? wanted)
@@ -80,8 +80,8 @@ struct LaneAllowance: Sendable {
 
     /// When the next jobs are to begin; nil if no slot is left.
     ///
-    /// Of slots that follow each other closely, that of the last one within `LanePermits.grain`: the loop wakes once for all of
-    /// them, and none begins too late for its slot.
+    /// Of slots that follow each other closely, that of the last one within `LanePermits.grain`: the loop wakes once
+    /// for all of them, and none begins too late for its slot.
     mutating func nextStart(pending: Int, now: UInt64) -> UInt64? {
         guard isRated else { return isKnown ? now : nil }
         dropLapsed(now)

@@ -2,9 +2,9 @@
 
 /// What a worker may start in the lanes that have limits. Pure; times are monotonic nanoseconds.
 ///
-/// The limits hold for the whole fleet, so nothing here allows anything by itself: the worker draws *permits* (calls it may
-/// have under way) and *slots* (moments at which it may begin a call) from the database, and a claim takes no more than both
-/// allow. A lane with nothing drawn is not visited at all, so nobody walks over its backlog.
+/// The limits hold for the whole fleet, so nothing here allows anything by itself: the worker draws *permits* (calls it
+/// may have under way) and *slots* (moments at which it may begin a call) from the database, and a claim takes no more
+/// than both allow. A lane with nothing drawn is not visited at all, so nobody walks over its backlog.
 ///
 /// ```
 ///  tracks with work ──► draw ──► granted ──► room ──► claim ──► admit, at its slot ──► released

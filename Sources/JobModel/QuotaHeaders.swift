@@ -3,7 +3,8 @@
 /// The headers of an answer that describe quotas. If one is used up, the next call would be refused and waits instead.
 ///
 /// Read are `RateLimit: "default";r=0;t=30` and the older `limit=100, remaining=0, reset=30` (drafts of the IETF's
-/// httpapi group), and pairs of `…-Remaining` and `…-Reset` that begin with `RateLimit`, `X-RateLimit` or `X-Rate-Limit`.
+/// httpapi group), and pairs of `…-Remaining` and `…-Reset` that begin with `RateLimit`, `X-RateLimit` or
+/// `X-Rate-Limit`.
 struct QuotaHeaders {
     /// The waits that the quotas of one answer ask for.
     struct Reset {

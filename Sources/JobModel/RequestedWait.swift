@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The wait that an answer's headers ask for: `Retry-After`, `retry-after-ms`, `x-ms-retry-after-ms` and the headers of quotas.
+/// The wait that an answer's headers ask for: `Retry-After`, `retry-after-ms`, `x-ms-retry-after-ms` and the headers of
+/// quotas.
 public struct RequestedWait: Equatable, Sendable {
     /// The longest wait of the `Retry-After` kind; nil: none was readable.
     public var retryAfter: Duration?

@@ -2,8 +2,8 @@
 
 /// Text from elsewhere, made fit to be shown.
 public enum SanitizedText {
-    /// The text without what could steer a terminal or turn around what stands beside it: control characters and marks of direction
-    /// become `\u{1b}` and the like.
+    /// The text without what could steer a terminal or turn around what stands beside it: control characters and marks
+    /// of direction become `\u{1b}` and the like.
     ///
     /// - Parameter keepsLines: line feeds and tabs stay.
     public static func escape(_ text: String, keepsLines: Bool = false) -> String {

@@ -2,7 +2,8 @@
 
 /// How far a worker has come in looking at all tracks that hold work. Pure.
 ///
-/// A survey looks at a bounded number of tracks and says where the next one goes on, so its cost does not grow with the tracks.
+/// A survey looks at a bounded number of tracks and says where the next one goes on, so its cost does not grow with the
+/// tracks.
 public struct SurveyCursor: Sendable {
     /// Tracks of one survey, unless there is no room for as many.
     static let stepLimit = 128

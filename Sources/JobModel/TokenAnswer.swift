@@ -8,7 +8,8 @@ public struct TokenAnswer: Sendable {
         case fetched = "s"
         /// Another try may end better.
         case failed = "r"
-        /// The endpoint refused for a reason that may pass. It is tried again, and the database counts such answers in a row.
+        /// The endpoint refused for a reason that may pass. It is tried again, and the database counts such answers in
+        /// a row.
         case doubted = "d"
         /// The user is to log in again.
         case refused = "f"

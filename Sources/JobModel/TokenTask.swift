@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One refresh that this worker is to make: the request with templates where secrets stand, and the proof that it is ours.
+/// One refresh that this worker is to make: the request with templates where secrets stand, and the proof that it is
+/// ours.
 public struct TokenTask: Sendable {
     /// Why a request cannot be made.
     public struct Missing: Error, Equatable, Sendable {
@@ -46,7 +47,8 @@ public struct TokenTask: Sendable {
 
     /// The request with the secrets in their places, each encoded for where it stands.
     ///
-    /// With a client_secret the client says who it is by Basic auth (RFC 6749 §2.3.1), without one by its id in the form.
+    /// With a client_secret the client says who it is by Basic auth (RFC 6749 §2.3.1), without one by its id in the
+    /// form.
     public func call(with secrets: Secrets) throws(Missing) -> HTTPCall {
         var call = request
         call.limits = TokenTask.limits

@@ -4,10 +4,10 @@
 extension KnownTracks {
     /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
     ///
-    /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share
-    /// the slots evenly, those that their calls hold already included: one whose calls take long would soon have them all. Where there are
-    /// more tracks than rows, each in its turn gets a helping of four, and the others keep theirs for the next claims. While some wait
-    /// for their turn, no track of a lower priority is visited.
+    /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share the
+    /// slots evenly, those that their calls hold already included: one whose calls take long would soon have them all.
+    /// Where there are more tracks than rows, each in its turn gets a helping of four, and the others keep theirs for
+    /// the next claims. While some wait for their turn, no track of a lower priority is visited.
     ///
     /// - Parameter inFlight: how many calls run, by their tracks.
     public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
@@ -67,8 +67,8 @@ extension KnownTracks {
         return visits.count > hotCount ? byPriority(visits) : visits
     }
 
-    /// Half of the rows for the regulars, and half for a crowd of newcomers; of one row each, in turn. Together the regulars may hold half
-    /// of the slots. Rows that they leave go to the newcomers.
+    /// Half of the rows for the regulars, and half for a crowd of newcomers; of one row each, in turn. Together the
+    /// regulars may hold half of the slots. Rows that they leave go to the newcomers.
     private mutating func split(
         _ count: Int, rows limit: Int, of level: inout TrackLevel, _ inFlight: [Int32: Int], into visits: inout [Visit],
         lanes: inout LanePermits, now: UInt64
@@ -102,8 +102,8 @@ extension KnownTracks {
         return FairShare(free: limit, held: Array(held.values), sharers: level.count).calls
     }
 
-    /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther. It says
-    /// nothing of what else the track may hold: that is announced as well.
+    /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther.
+    /// It says nothing of what else the track may hold: that is announced as well.
     public func visit(announced track: Int32) -> Visit? {
         guard hotInLane.isEmpty, let entry = entries[track], entry.lane == 0 else { return nil }
         return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
@@ -112,8 +112,8 @@ extension KnownTracks {
     /// Of one track at once, where there are more tracks than rows wanted.
     private static let helping = 4
 
-    /// Moves up to `count` tracks to the end of their line, and has them visited, until `rows` are planned. A cap of 0: the
-    /// track is passed over. Returns how many rows are planned.
+    /// Moves up to `count` tracks to the end of their line, and has them visited, until `rows` are planned. A cap of 0:
+    /// the track is passed over. Returns how many rows are planned.
     private mutating func take(
         _ count: Int, rows wanted: Int, from level: inout TrackLevel, _ lines: TrackLevel.Lines,
         into visits: inout [Visit],

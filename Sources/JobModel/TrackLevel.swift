@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tracks of one priority that hold work, in two lines. *Regulars* are tracks that this worker has claimed from before, *newcomers* the
-/// others. An INSERT may name a lane for each row: newcomers come in crowds then, and a lane with many jobs would have one turn
-/// for each of them. So while newcomers crowd, both lines get half of the rows.
+/// The tracks of one priority that hold work, in two lines. *Regulars* are tracks that this worker has claimed from
+/// before, *newcomers* the others. An INSERT may name a lane for each row: newcomers come in crowds then, and a lane
+/// with many jobs would have one turn for each of them. So while newcomers crowd, both lines get half of the rows.
 struct TrackLevel: Sendable {
     /// More newcomers than this are a crowd.
     static let crowd = 16

@@ -22,7 +22,8 @@ public struct Verdict: Equatable, Sendable {
         case delayed
         /// The same attempt goes on at another server, and none is used.
         case onward
-        /// Given back, and no attempt is used: the database refuses to prepare its call, and prepares others. It fails after 15 minutes.
+        /// Given back, and no attempt is used: the database refuses to prepare its call, and prepares others. It fails
+        /// after 15 minutes.
         case unprepared
     }
 
@@ -32,11 +33,13 @@ public struct Verdict: Equatable, Sendable {
     public var code: ErrorCode?
     /// One sentence for the user; nil for a success.
     public var message: String?
-    /// For a retryable failure the least wait before the next try. For a job that is given back or delayed, the wait until it is
-    /// ready. For all others how long the lane is paused; nil: it is not paused, or the server that held the job gave no time.
+    /// For a retryable failure the least wait before the next try. For a job that is given back or delayed, the wait
+    /// until it is ready. For all others how long the lane is paused; nil: it is not paused, or the server that held
+    /// the job gave no time.
     public var retryAfter: Duration?
 
-    /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such attempts.
+    /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such
+    /// attempts.
     public static let smallGain: Int64 = 65_536
     /// A success.
     public static let success = Verdict(.succeeded)
@@ -52,7 +55,8 @@ public struct Verdict: Equatable, Sendable {
     /// Judges how an attempt of a job ended.
     ///
     /// - Parameters:
-    ///   - isIdempotent: whether the method may be repeated; an answer that cannot be decoded allows no other call if not.
+    ///   - isIdempotent: whether the method may be repeated; an answer that cannot be decoded allows no other call if
+    ///     not.
     ///   - attempt: counts from 1; a broken content encoding is tried again once only.
     public init(
         _ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, isIdempotent: Bool = true, attempt: Int
@@ -124,9 +128,9 @@ public struct Verdict: Equatable, Sendable {
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
 
-    /// Lets the attempt go on at the next server of its service if this one has failed and nothing was sent, or the method
-    /// may be repeated. What another try would not cure, another server does not either. A server that asks to be left alone
-    /// for a while does not hold up what another can do.
+    /// Lets the attempt go on at the next server of its service if this one has failed and nothing was sent, or the
+    /// method may be repeated. What another try would not cure, another server does not either. A server that asks to
+    /// be left alone for a while does not hold up what another can do.
     ///
     /// - Parameter method: of the call; an Idempotency-Key does not count, since servers need not share what they
     ///   remember of keys.
@@ -150,8 +154,9 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Failures that come after an answer was read whole: a redirect that may not be followed, a file that is not the one
-    /// expected, a body that cannot be decoded. After all others with the request on its way, a broken answer included, it is open what the server did.
+    /// Failures that come after an answer was read whole: a redirect that may not be followed, a file that is not the
+    /// one expected, a body that cannot be decoded. After all others with the request on its way, a broken answer
+    /// included, it is open what the server did.
     static func followsWholeAnswer(_ code: ErrorCode) -> Bool {
         switch code {
         case .deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum, .decode: true

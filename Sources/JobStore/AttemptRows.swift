@@ -3,7 +3,8 @@
 internal import JobModel
 internal import PGClient
 
-/// What `postrider_internal.finish` and `postrider_internal.judge` take: an array of `postrider_internal.finished_attempt`, with memory that is used again.
+/// What `postrider_internal.finish` and `postrider_internal.judge` take: an array of
+/// `postrider_internal.finished_attempt`, with memory that is used again.
 public struct AttemptRows: ~Copyable {
     private var rows = PGRowArrayBuilder(fields: 32)
 

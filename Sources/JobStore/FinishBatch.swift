@@ -27,7 +27,8 @@ public struct FinishedAttempt: Sendable {
     public var isCached = false
     /// Whether its job must not be sent again once bytes may have left.
     public var isAtMostOnce = false
-    /// Set when the time limit of the session first ends a batch with this attempt: how many batches the worker had stored by then.
+    /// Set when the time limit of the session first ends a batch with this attempt: how many batches the worker had
+    /// stored by then.
     public var storedBeforeOverrun: UInt64?
     /// How often it has had to wait: its row was found locked, or it waited alone for another lock.
     public var lockWaits = 0
@@ -60,8 +61,8 @@ public struct FinishedAttempt: Sendable {
     /// Whether the database has refused it while it stored others.
     public var isRefusedAlone: Bool { (refusal?.alone ?? 0) > 0 }
 
-    /// Whether it is written alone, since it may have been the cause of a batch's failure. A row that was locked explains
-    /// one batch that waited, not two.
+    /// Whether it is written alone, since it may have been the cause of a batch's failure. A row that was locked
+    /// explains one batch that waited, not two.
     public var goesAlone: Bool { storedBeforeOverrun != nil || blocks > 1 || isRefusedAlone || isReduced }
 
     /// The size of the answer's body, 0 without one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first part of a job's Idempotency-Key. Job ids repeat after a restore, so jobs that were inserted since then have another one.
+/// The first part of a job's Idempotency-Key. Job ids repeat after a restore, so jobs that were inserted since then
+/// have another one.
 public struct KeyPrefixes: Sendable {
     private let installation: String
     /// In the order of the restores.

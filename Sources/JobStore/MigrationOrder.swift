@@ -7,7 +7,8 @@ enum MigrationOrder {
     /// Sorts the files; a line `-- after: insert/a.sql, queue/b.sql` among the leading comments
     /// puts a file behind others of the same kind. The files come back as they are applied, see `PlannerHeader`.
     ///
-    /// - Throws: `files` for a name that is not there, for a circle, for a name given twice and for a bad planner header.
+    /// - Throws: `files` for a name that is not there, for a circle, for a name given twice and for a bad planner
+    ///   header.
     static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
         if Set(files.map(\.name)).count != files.count {
             throw StoreError(.files, "two migration files have the same name")

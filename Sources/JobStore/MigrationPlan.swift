@@ -39,7 +39,8 @@ public struct MigrationPlan: Equatable, Sendable {
         case newer
         /// In the database only.
         case unknown
-        /// In the database only, and before the last numbered file that is known here: an unreleased version applied it.
+        /// In the database only, and before the last numbered file that is known here: an unreleased version applied
+        /// it.
         case unreleased
     }
 

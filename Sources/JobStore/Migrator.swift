@@ -20,8 +20,8 @@ public import PGClient
 ///
 /// Works through PgBouncer in transaction mode, since nothing outlives the transaction.
 ///
-/// Behind a lock that it waits for, every statement of the workers on that table waits, too, their heartbeats among them. So it waits
-/// for two seconds at a time, gives up all it has, and begins anew after one.
+/// Behind a lock that it waits for, every statement of the workers on that table waits, too, their heartbeats among
+/// them. So it waits for two seconds at a time, gives up all it has, and begins anew after one.
 public struct Migrator: Sendable {
     /// The key of the advisory lock: "Postride" in ASCII.
     static let lockKey: Int64 = 0x506F_7374_7269_6465
@@ -37,7 +37,8 @@ public struct Migrator: Sendable {
 
     /// A migrator of other files.
     ///
-    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and, in all tries together, for locks on tables.
+    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and, in all tries together, for locks
+    ///   on tables.
     public init(
         files: [MigrationFile], version: String = "\(ProductVersion.current)", lockWaitMilliseconds: Int = 60_000
     ) {
@@ -50,7 +51,8 @@ public struct Migrator: Sendable {
     public struct Outcome: Equatable, Sendable {
         /// The names of the files that were applied, in order.
         public var applied: [String] = []
-        /// Why roles and privileges stay as they are, as a sentence without its full stop; nil if they are as they should be.
+        /// Why roles and privileges stay as they are, as a sentence without its full stop; nil if they are as they
+        /// should be.
         public var note: String?
     }
 
@@ -67,7 +69,8 @@ public struct Migrator: Sendable {
     /// Applies what is missing, all in one transaction.
     ///
     /// - Parameter setsUpRoles: false: roles and privileges are left alone.
-    /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the file that failed; nothing was changed.
+    /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the file that failed; nothing
+    ///   was changed.
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
@@ -269,8 +272,9 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The check interval
-    /// ends a statement within a second of its client's death, so that a killed migrator does not keep the lock.
+    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The
+    /// check interval ends a statement within a second of its client's death, so that a killed migrator does not keep
+    /// the lock.
     private var settings: String {
         """
         set local lock_timeout = \(lockWaitMilliseconds);
@@ -289,8 +293,9 @@ public struct Migrator: Sendable {
     /// The function that makes roles; files without it are those of a test.
     private static let roles = "functions/roles/set_up_roles.sql"
 
-    /// Who has no part in `postrider_owner`, or one without the role's rights, cannot use the schema once it belongs to that role, nor
-    /// the functions in it; but may be able to grant itself what is missing, as `set_up_roles` does for who makes the role.
+    /// Who has no part in `postrider_owner`, or one without the role's rights, cannot use the schema once it belongs to
+    /// that role, nor the functions in it; but may be able to grant itself what is missing, as `set_up_roles` does for
+    /// who makes the role.
     private static let membership = """
         do $$
         begin

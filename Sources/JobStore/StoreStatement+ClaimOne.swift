@@ -3,12 +3,13 @@
 public import PGClient
 
 extension StoreStatement {
-    /// Leases one job if it is the first that is ready in its track, a plain one with a body of at most 64 KiB, and nothing may hold it back; else nothing, and
-    /// `claim` is to be asked. One row at most, with the columns of `claim`.
+    /// Leases one job if it is the first that is ready in its track, a plain one with a body of at most 64 KiB, and
+    /// nothing may hold it back; else nothing, and `claim` is to be asked. One row at most, with the columns of
+    /// `claim`.
     ///
-    /// The only one about jobs that is no call of a function: in a session that has been idle each step of a function costs
-    /// some 40 µs and each table that a plan names 10, so beside an empty statement `claim` takes 0.7 ms more there and
-    /// this 0.35 (decision 11).
+    /// The only one about jobs that is no call of a function: in a session that has been idle each step of a function
+    /// costs some 40 µs and each table that a plan names 10, so beside an empty statement `claim` takes 0.7 ms more
+    /// there and this 0.35 (decision 11).
     ///
     /// - The lock on the row of `workers` does what `claim` does with an advisory lock: who declares this worker lost
     ///   waits for it before looking at the leases, or has ended the row, and then its newest version is what counts.

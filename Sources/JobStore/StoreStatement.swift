@@ -82,8 +82,8 @@ public enum StoreStatement {
     /// Draws the consequences of what has ended in batches and chains.
     public static let settle = PGStatement(
         "settle", "select latest, has_more, has_ready, has_expensive from postrider_internal.settle($1,$2,$3)")
-    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take. Where names are looked
-    /// up is told anew, since what is put back behind a function is the role's.
+    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take.
+    /// Where names are looked up is told anew, since what is put back behind a function is the role's.
     public static let limitTime = PGStatement(
         "limit_time",
         """

@@ -14,7 +14,8 @@ public struct MigrationFile: Equatable, Sendable {
         case view
     }
 
-    /// The path inside the folder: `0001_settings.sql`, `functions/queue/claim.sql`. This is the identity in the database.
+    /// The path inside the folder: `0001_settings.sql`, `functions/queue/claim.sql`. This is the identity in the
+    /// database.
     public let name: String
     /// How it is applied.
     public let kind: Kind
@@ -31,10 +32,11 @@ public struct MigrationFile: Equatable, Sendable {
 
 /// All files of the folder, embedded by `CMigrations`.
 public enum Migrations {
-    /// Numbered files, functions, views, each in the order of their names; `-- after:` headers are looked at by the migrator.
+    /// Numbered files, functions, views, each in the order of their names; `-- after:` headers are looked at by the
+    /// migrator.
     ///
-    /// Copied anew each time, and the pages they come from are let go: kept, they are 1.4 MB for the life of a worker, which
-    /// needs them once.
+    /// Copied anew each time, and the pages they come from are let go: kept, they are 1.4 MB for the life of a worker,
+    /// which needs them once.
     public static var all: [MigrationFile] {
         defer { cmigrations_rest() }
         let table = unsafe UnsafeBufferPointer(start: cmigrations_table(), count: cmigrations_count)

@@ -12,8 +12,9 @@ public struct PGConnection: ~Copyable {
 
     /// Connects; with several hosts each is given its own time.
     ///
-    /// - Parameter answerSeconds: how long an answer may take, more than the server's `statement_timeout`: one that lasts longer, as of a
-    ///   server that hangs, throws `.timeout`, and the connection is of no use any more. Nil: for ever.
+    /// - Parameter answerSeconds: how long an answer may take, more than the server's `statement_timeout`: one that
+    ///   lasts longer, as of a server that hangs, throws `.timeout`, and the connection is of no use any more. Nil: for
+    ///   ever.
     /// - Throws: `.connect`, `.timeout`; `isConfiguration` if no retry can help.
     public init(_ string: PGConnectionString, answerSeconds: Int? = nil) throws(PGError) {
         self.answerSeconds = answerSeconds
@@ -35,10 +36,11 @@ public struct PGConnection: ~Copyable {
         }
     }
 
-    /// Connects for statements that only read: where no server takes writes, to one that is read-only by default and no standby.
+    /// Connects for statements that only read: where no server takes writes, to one that is read-only by default and no
+    /// standby.
     ///
-    /// Among several servers the one that takes writes comes first: an old primary that was closed by `default_transaction_read_only`
-    /// no longer knows what is.
+    /// Among several servers the one that takes writes comes first: an old primary that was closed by
+    /// `default_transaction_read_only` no longer knows what is.
     public static func reading(_ string: PGConnectionString) throws(PGError) -> PGConnection {
         do throws(PGError) {
             return try PGConnection(string)

@@ -33,7 +33,8 @@ public struct PGConnectionString: Sendable {
         "target_session_attrs": "PGTARGETSESSIONATTRS", "gssencmode": "PGGSSENCMODE",
         "connect_timeout": "PGCONNECT_TIMEOUT",
     ]
-    /// This program reads and writes UTF-8 only, whatever encoding the user's text, a variable or a service file has for other programs.
+    /// This program reads and writes UTF-8 only, whatever encoding the user's text, a variable or a service file has
+    /// for other programs.
     private static let encoding = (keyword: "client_encoding", value: "UTF8")
 
     /// Reads the text.
@@ -78,7 +79,8 @@ public struct PGConnectionString: Sendable {
             if let name = Self.variables[addition.keyword], variable(name) != nil { continue }
             options.append(addition)
         }
-        // libpq would find them itself, but only a list that is known here can be rotated. What a service file says goes before them.
+        // libpq would find them itself, but only a list that is known here can be rotated. What a service file says
+        // goes before them.
         if !options.contains(where: { $0.keyword == "service" }), variable("PGSERVICE") == nil {
             for (keyword, name) in [("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"), ("port", "PGPORT")] {
                 guard !options.contains(where: { $0.keyword == keyword }), let value = variable(name) else { continue }

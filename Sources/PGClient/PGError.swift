@@ -45,8 +45,8 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
     public var context: String?
     /// Whether no retry can help: wrong password, no such database, unreadable connection string.
     public var isConfiguration: Bool
-    /// Whether no connection came about and a server was among those that answered which takes no writes: a standby, or one where
-    /// `default_transaction_read_only` is on.
+    /// Whether no connection came about and a server was among those that answered which takes no writes: a standby, or
+    /// one where `default_transaction_read_only` is on.
     public var foundReadOnly = false
 
     /// An error of this program's own making.

@@ -54,7 +54,8 @@ internal import Glibc
         return unsafe (text(PQhost(raw)), text(PQport(raw)))
     }
 
-    /// Whether a server was passed over in this attempt since it takes no writes: libpq collects its reasons. C: `PQerrorMessage`.
+    /// Whether a server was passed over in this attempt since it takes no writes: libpq collects its reasons. C:
+    /// `PQerrorMessage`.
     var foundReadOnly: Bool {
         unsafe PQerrorMessage(raw).map { unsafe String(cString: $0).contains(Self.readOnly) } ?? false
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One parameter that is an array of a composite type, built field by field and reused: what `unnest($1)` makes rows of.
+/// One parameter that is an array of a composite type, built field by field and reused: what `unnest($1)` makes rows
+/// of.
 ///
-/// The server makes rows of it ten times faster than of an array for each column. Fields are stored as they will travel, so binding the
-/// array (`PGParameters.append(rows:)`) is one memcpy. Each row must have the fields of the type in their order, with their types
-/// (`record_recv`); otherwise the server refuses the statement (42804). Which composite type it is the server knows from where the
-/// parameter stands.
+/// The server makes rows of it ten times faster than of an array for each column. Fields are stored as they will
+/// travel, so binding the array (`PGParameters.append(rows:)`) is one memcpy. Each row must have the fields of the type
+/// in their order, with their types (`record_recv`); otherwise the server refuses the statement (42804). Which
+/// composite type it is the server knows from where the parameter stands.
 public struct PGRowArrayBuilder: ~Copyable {
     /// How many rows there are.
     public private(set) var count = 0
@@ -84,8 +85,8 @@ public struct PGRowArrayBuilder: ~Copyable {
         unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
     }
 
-    /// The head of the binary form of `array_recv`: dimensions, flag, element type, then length and lower bound of the one dimension. The
-    /// element type counts for types of PostgreSQL's own only.
+    /// The head of the binary form of `array_recv`: dimensions, flag, element type, then length and lower bound of the
+    /// one dimension. The element type counts for types of PostgreSQL's own only.
     private mutating func writeHeader() {
         buffer.append(Int32(1))
         buffer.append(Int32(0))

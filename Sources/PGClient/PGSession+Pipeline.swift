@@ -71,8 +71,8 @@ extension PGSession {
                 continue
             }
             guard let result = unsafe PQgetResult(raw) else {
-                // The end of the answer before. Twice in a row it means that libpq waits for no answer any more, as after
-                // the loss of a connection: what we still wait for will never come.
+                // The end of the answer before. Twice in a row it means that libpq waits for no answer any more, as
+                // after the loss of a connection: what we still wait for will never come.
                 if isBetween { unsafe end(dying ?? PGLink.lostError(raw, "PQgetResult")) }
                 isBetween.toggle()
                 continue

@@ -26,18 +26,19 @@ internal import CPostgres
         public var setUp: [String]
         /// Whether statements are prepared once per connection. Off for PgBouncer in transaction mode.
         public var prepares: Bool
-        /// Run in order at the beginning of each group, in its transaction, and not told of: `select set_config(…, true)` behind PgBouncer
-        /// in transaction mode, where what `setUp` sets would be another client's in the next transaction. If one fails, the first
-        /// statement of the group fails by it.
+        /// Run in order at the beginning of each group, in its transaction, and not told of: `select set_config(…,
+        /// true)` behind PgBouncer in transaction mode, where what `setUp` sets would be another client's in the next
+        /// transaction. If one fails, the first statement of the group fails by it.
         public var openings: [String]
         /// The times.
         public var policy: PGSessionMachine.Policy
-        /// For how long nothing may be heard of the server while it owes an answer, for each statement up to the end of the group
-        /// whose turn it is: longer than its `statement_timeout`, which a server that hangs, or a proxy that has lost it, does not
-        /// keep. Then the connection is given up. Nil: for ever.
+        /// For how long nothing may be heard of the server while it owes an answer, for each statement up to the end of
+        /// the group whose turn it is: longer than its `statement_timeout`, which a server that hangs, or a proxy that
+        /// has lost it, does not keep. Then the connection is given up. Nil: for ever.
         public var answerTimeout: UInt64?
-        /// Run before `setUp` on the connection that follows one given up for its silence: the text that ends the server's process of
-        /// that number. It may be there still, and would keep its locks and one of the server's connections. Nil: nothing.
+        /// Run before `setUp` on the connection that follows one given up for its silence: the text that ends the
+        /// server's process of that number. It may be there still, and would keep its locks and one of the server's
+        /// connections. Nil: nothing.
         public var ending: (@Sendable (Int32) -> String)?
 
         /// A session that prepares; the timeout of an attempt is the string's `connect_timeout`.
@@ -152,8 +153,8 @@ internal import CPostgres
         perform(machine.start(now: now))
     }
 
-    /// Reads and writes what the socket allows, and does what is due. Drain `next()` afterwards. Also tells the time: statements that
-    /// are sent before the next call count as sent at that moment.
+    /// Reads and writes what the socket allows, and does what is due. Drain `next()` afterwards. Also tells the time:
+    /// statements that are sent before the next call count as sent at that moment.
     public mutating func process(readable: Bool, writable: Bool, now: UInt64) {
         self.now = now
         if readable || writable { heardAt = now }
@@ -220,8 +221,9 @@ internal import CPostgres
             notices.append(.lost(error ?? PGError(.lost, operation: "", "connection lost"), unanswered))
             notices.append(.retryAt(retryAt))
         case .timeOut(let retryAt):
-            // The host that stayed silent goes to the end of the list, and for good: the one that answered in its stead stays
-            // in front, so that a cut session is back at once and not after the time that the silent one is given.
+            // The host that stayed silent goes to the end of the list, and for good: the one that answered in its stead
+            // stays in front, so that a cut session is back at once and not after the time that the silent one is
+            // given.
             if let place = link?.place { hostShift += string.steps(behind: place) }
             let seconds = configuration.policy.connectTimeout / 1_000_000_000
             let text = "no answer within \(seconds) s from \(string.summary)"

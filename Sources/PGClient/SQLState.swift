@@ -55,7 +55,8 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
 
     /// What an error says of the statement that it ended.
     public enum Cause: Equatable, Sendable {
-        /// The database lacked something at that moment: memory, disk, a lock, a connection, time. The same statement may pass later.
+        /// The database lacked something at that moment: memory, disk, a lock, a connection, time. The same statement
+        /// may pass later.
         case shortage
         /// A value of the statement cannot be stored: classes 22 (data), 23 (constraints), 54 (limits).
         case value
@@ -65,18 +66,20 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
         case other
     }
 
-    /// The cause; the one place in this program that classifies errors of the database. `postrider_internal.is_shortage` is the same in SQL.
+    /// The cause; the one place in this program that classifies errors of the database.
+    /// `postrider_internal.is_shortage` is the same in SQL.
     public var cause: Cause {
         if isShortage { return .shortage }
         if ["22", "23", "54"].contains(category) { return .value }
         return isSchemaMismatch ? .schema : .other
     }
 
-    /// Classes 40 (serialization failures, deadlocks), 53 (memory, disk, connections), 55 (locks), 57 (time limits, shutdowns), 58 (files)
-    /// and XX (internal errors).
+    /// Classes 40 (serialization failures, deadlocks), 53 (memory, disk, connections), 55 (locks), 57 (time limits,
+    /// shutdowns), 58 (files) and XX (internal errors).
     private var isShortage: Bool { ["40", "53", "55", "57", "58", "XX"].contains(category) }
 
-    /// Whether a statement with less work or fewer rows in it may pass: it took too long (`query_canceled`) or too much memory.
+    /// Whether a statement with less work or fewer rows in it may pass: it took too long (`query_canceled`) or too much
+    /// memory.
     public var isOverrun: Bool { self == .queryCanceled || self == .outOfMemory || self == .internalError }
 
     /// Whether a function, table, column or schema is missing or of another shape: classes 42 and 3F.

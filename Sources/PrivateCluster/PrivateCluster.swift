@@ -5,13 +5,12 @@ internal import Synchronization
 
 /// A PostgreSQL of our own: a fresh data directory, a Unix socket, gone with the process.
 ///
-/// For tests and `worker dev`. Everything lives in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket
-/// and `log`. A server that is not durable has its directory in `/dev/shm` if that has 8 GB free.
-/// Creating, copying and dropping a database of 15 MB takes half the CPU there.
-/// Only the owner can enter the directory, so `trust` admits no other user. As root the server runs as `postgres`. A path
-/// of a socket has at most 107 bytes, so a folder of the caller's can hold the data only.
-/// However the process ends, a watchdog stops the server and deletes the directory. About 0.5 s to the first
-/// connection, 0.4 s of it `initdb`.
+/// For tests and `worker dev`. Everything lives in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket and
+/// `log`. A server that is not durable has its directory in `/dev/shm` if that has 8 GB free. Creating, copying and
+/// dropping a database of 15 MB takes half the CPU there. Only the owner can enter the directory, so `trust` admits no
+/// other user. As root the server runs as `postgres`. A path of a socket has at most 107 bytes, so a folder of the
+/// caller's can hold the data only. However the process ends, a watchdog stops the server and deletes the directory.
+/// About 0.5 s to the first connection, 0.4 s of it `initdb`.
 public final class PrivateCluster: Sendable {
     /// What differs between a test's server and a developer's.
     public struct Options: Sendable {
@@ -19,8 +18,8 @@ public final class PrivateCluster: Sendable {
         public var isDurable: Bool
         /// Listens on 127.0.0.1 as well, where every local user is let in; `nil` for the socket only.
         public var port: UInt16?
-        /// A folder for the data, made if it is not there; `nil`, and as root, whose folders `postgres` may not enter: beside
-        /// the socket.
+        /// A folder for the data, made if it is not there; `nil`, and as root, whose folders `postgres` may not enter:
+        /// beside the socket.
         public var dataFolder: String?
         /// Further settings, `name: value` as in postgresql.conf.
         public var settings: [String: String]
@@ -79,7 +78,8 @@ public final class PrivateCluster: Sendable {
 
     /// Makes the directory and starts the server; returns when it takes connections.
     ///
-    /// What libpq's variables would add to `connectionString` is taken out of this process's environment, the first time.
+    /// What libpq's variables would add to `connectionString` is taken out of this process's environment, the first
+    /// time.
     public init(_ options: Options = Options()) throws(ClusterError) {
         Self.isolated
         self.options = options

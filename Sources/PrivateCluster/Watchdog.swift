@@ -11,8 +11,8 @@ struct Watchdog {
     private let pipe: Pipe
     private let pid: pid_t
 
-    /// The arguments are the directories; each line on standard input is the server's process id, 0 for none. SIGQUIT is the
-    /// immediate stop. At most 10 s, should nobody reap the server after us.
+    /// The arguments are the directories; each line on standard input is the server's process id, 0 for none. SIGQUIT
+    /// is the immediate stop. At most 10 s, should nobody reap the server after us.
     private static let script = """
         trap '' HUP INT TERM
         server=0

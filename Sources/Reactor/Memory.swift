@@ -11,8 +11,9 @@ public enum Memory {
         malloc_trim(0)
     }
 
-    /// Gives large blocks back to the system as soon as they are freed: those of 512 KiB and more. Without it the allocator raises that
-    /// limit up to 32 MiB when it sees large blocks freed, and keeps those below it in its heap. C: `mallopt`.
+    /// Gives large blocks back to the system as soon as they are freed: those of 512 KiB and more. Without it the
+    /// allocator raises that limit up to 32 MiB when it sees large blocks freed, and keeps those below it in its heap.
+    /// C: `mallopt`.
     public static func returnLargeBlocks() {
         mallopt(M_MMAP_THRESHOLD, 512 << 10)
     }

@@ -25,8 +25,9 @@ public struct PollerEvent: Equatable, Sendable {
 
 /// An epoll set, level-triggered; one thread waits on it.
 ///
-/// Tokens are the owner's. Numbers of descriptors are reused, and an event of a closed one may still be in the batch: a bare descriptor
-/// is a token only where an event too many does no harm, as libcurl's; else give a new one with each registration.
+/// Tokens are the owner's. Numbers of descriptors are reused, and an event of a closed one may still be in the batch: a
+/// bare descriptor is a token only where an event too many does no harm, as libcurl's; else give a new one with each
+/// registration.
 @safe public struct Poller: ~Copyable {
     private let epoll: Descriptor
     private let events: UnsafeMutablePointer<epoll_event>

@@ -10,8 +10,8 @@ internal import JobModel
 public struct WebhookKeys: Equatable, Sendable {
     private let keys: [[UInt8]]
 
-    /// Reads secrets like `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, separated by white space: each is 16 to 256 bytes in
-    /// Base64 behind the prefix.
+    /// Reads secrets like `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, separated by white space: each is 16 to 256 bytes
+    /// in Base64 behind the prefix.
     ///
     /// - Throws: what is wrong with which of them, without a character of it.
     public init(_ text: String) throws(WebhookKeyError) {

@@ -4,12 +4,13 @@ internal import PGClient
 
 /// Whether the server lets a worker of this login open its sessions.
 enum ConnectionCheckup {
-    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the metrics.
+    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the
+    /// metrics.
     private static let sessions = 4
 
-    /// The narrowest of the limits, and how many it leaves. The session that asks ends before a worker's begin; superusers are held to
-    /// the server's limit only. `reserved_connections` and the role that may use them came with PostgreSQL 16.
-    /// Of other roles' sessions a login may not see the type: those of no database are the server's own.
+    /// The narrowest of the limits, and how many it leaves. The session that asks ends before a worker's begin;
+    /// superusers are held to the server's limit only. `reserved_connections` and the role that may use them came with
+    /// PostgreSQL 16. Of other roles' sessions a login may not see the type: those of no database are the server's own.
     private static let question = """
         with others as (
           select a.usesysid, a.datid from pg_stat_activity a

@@ -80,7 +80,8 @@ enum Database {
         }
     }
 
-    /// Looks whether sessions may write: the connection string may have been content with any server. - Throws: `unreachable`.
+    /// Looks whether sessions may write: the connection string may have been content with any server. - Throws:
+    /// `unreachable`.
     static func checkWrites(_ connection: borrowing PGConnection) throws(CommandError) {
         let advice: String?
         do throws(PGError) {

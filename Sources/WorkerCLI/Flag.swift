@@ -28,8 +28,8 @@ struct Flag: Sendable {
     var example = ""
     /// Whether it may be given several times; in the environment the values are separated by commas.
     var isRepeatable = false
-    /// Whether it has no environment variable. A flag of one command is like this, because the environment of a worker must not change
-    /// the commands that its operator types.
+    /// Whether it has no environment variable. A flag of one command is like this, because the environment of a worker
+    /// must not change the commands that its operator types.
     var isOfLineOnly = false
     /// What happens without it, for help.
     var fallback: String?
@@ -95,8 +95,8 @@ struct Flag: Sendable {
     }
 }
 
-/// The value in quotes, cut and without control characters, so that an error stays one readable line. Of a URL only the scheme is
-/// shown: behind it may stand a password.
+/// The value in quotes, cut and without control characters, so that an error stays one readable line. Of a URL only the
+/// scheme is shown: behind it may stand a password.
 func quoted(_ value: String) -> String {
     if let mark = value.firstRange(of: "://") { return quoted(String(value[..<mark.lowerBound]) + ":…") }
     let shown = value.unicodeScalars.prefix(60).map { $0.properties.generalCategory == .control ? "?" : String($0) }

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// Takes lines of the log to a descriptor whose reader may be slow or stopped, and hardly waits for it: calls and heartbeats are
-/// carried by the thread that writes them. What finds no room is dropped and counted.
+/// Takes lines of the log to a descriptor whose reader may be slow or stopped, and hardly waits for it: calls and
+/// heartbeats are carried by the thread that writes them. What finds no room is dropped and counted.
 struct LogOutput: ~Copyable {
     /// A pipe's longest write that goes whole or not at all. C: `PIPE_BUF`.
     private static let portion = 4096
@@ -22,8 +22,8 @@ struct LogOutput: ~Copyable {
 
     /// Writes to this descriptor, which stays the caller's.
     ///
-    /// A pipe is opened once more, without waiting: to make it so itself would change it for everybody who has it, and between a look
-    /// for room and a write another process may take the room. C: `fstat`, `open`.
+    /// A pipe is opened once more, without waiting: to make it so itself would change it for everybody who has it, and
+    /// between a look for room and a write another process may take the room. C: `fstat`, `open`.
     init(_ descriptor: Int32) {
         var status = stat()
         let isPipe = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO

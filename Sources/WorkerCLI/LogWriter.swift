@@ -16,8 +16,8 @@ struct LogWriter: ~Copyable {
         line.reserveCapacity(512)
     }
 
-    /// Writes the event with the present time, and before it how many could not be written. If there is no room, it counts as one
-    /// of those.
+    /// Writes the event with the present time, and before it how many could not be written. If there is no room, it
+    /// counts as one of those.
     mutating func write(_ event: LogEvent, to output: inout LogOutput) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
@@ -77,8 +77,8 @@ struct LogWriter: ~Copyable {
 
     private mutating func append(_ text: String) { line += text.utf8 }
 
-    /// A JSON string; in text lines too, so that no value can begin a line of its own, steer a terminal, or turn around what stands
-    /// beside it.
+    /// A JSON string; in text lines too, so that no value can begin a line of its own, steer a terminal, or turn around
+    /// what stands beside it.
     private mutating func append(quoted text: String) {
         append("\"")
         for scalar in text.unicodeScalars {

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Ports of 127.0.0.1, for what a command starts beside itself.
 enum LoopbackPort {
-    /// One that is free now, below the range from which the system takes ports by itself, where one could be taken at any moment.
+    /// One that is free now, below the range from which the system takes ports by itself, where one could be taken at
+    /// any moment.
     static func free() -> UInt16 {
         let (port, descriptor) = reserve()
         close(descriptor)
@@ -13,7 +14,8 @@ enum LoopbackPort {
 
     /// One that nobody else gets while the descriptor is open: the preferred one if it is free, else another.
     ///
-    /// A server that sets SO_REUSEADDR, as they all do, may bind it all the same, since this socket never listens (socket(7)).
+    /// A server that sets SO_REUSEADDR, as they all do, may bind it all the same, since this socket never listens
+    /// (socket(7)).
     static func reserve(preferring preferred: UInt16? = nil) -> (port: UInt16, descriptor: Int32) {
         var port = preferred ?? .random(in: 20_000..<32_000)
         while true {

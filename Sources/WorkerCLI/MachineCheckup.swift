@@ -12,7 +12,8 @@ enum MachineCheckup {
         return findings
     }
 
-    /// Whether a worker with this budget fits into the memory of the machine or its control group, and something beside it.
+    /// Whether a worker with this budget fits into the memory of the machine or its control group, and something beside
+    /// it.
     static func memory(budget: Int, machine: Int) -> Finding {
         let needed = budget + EngineConfiguration.memoryBeside
         let text =

@@ -27,8 +27,8 @@ enum MachineMemory {
         return Int(word).flatMap { $0 < 1 << 60 ? $0 : nil }
     }
 
-    /// The files that may hold a limit: of the own group and of all above it. Inside a container the path is often the path on the host,
-    /// and the container's own limit is at the mount point.
+    /// The files that may hold a limit: of the own group and of all above it. Inside a container the path is often the
+    /// path on the host, and the container's own limit is at the mount point.
     static func limitFiles(_ groups: String) -> [String] {
         var files: [String] = []
         for line in groups.split(separator: "\n") {

@@ -49,7 +49,8 @@ struct MissingRight: Equatable {
         return "\(grant); then migrate again, or with --no-roles"
     }
 
-    /// What helps a login that was refused by the schema it wants to migrate; nil: it has its owner's rights, or there is none.
+    /// What helps a login that was refused by the schema it wants to migrate; nil: it has its owner's rights, or there
+    /// is none.
     static func remedyOfMigration(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(
             """

@@ -7,7 +7,8 @@ enum PoolerCheckup {
     /// The server's process and when it began, which nothing else has in common with it, on another host either.
     private static let question =
         "select pg_backend_pid(), a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()"
-    /// More than the 20 sessions of a pool by PgBouncer's default, should it give them in turn; else the first is the same one.
+    /// More than the 20 sessions of a pool by PgBouncer's default, should it give them in turn; else the first is the
+    /// same one.
     private static let (statements, otherStatements) = (5, 20)
 
     /// How long another session is waited for: a pool that is used up lets who comes then wait for minutes.
@@ -15,8 +16,8 @@ enum PoolerCheckup {
 
     /// The pooler, if there is one; nil: none, or one that gives each of its clients a session.
     ///
-    /// Sure by this: of two connections that are open at once, both were answered by one session. A pooler has to announce a process
-    /// of its own making, to which requests to cancel go, so without one nothing more is asked.
+    /// Sure by this: of two connections that are open at once, both were answered by one session. A pooler has to
+    /// announce a process of its own making, to which requests to cancel go, so without one nothing more is asked.
     static func finding(
         _ connection: borrowing PGConnection, _ database: PGConnectionString, usesPreparedStatements: Bool
     ) throws(PGError) -> Finding? {

@@ -4,7 +4,8 @@ internal import PGClient
 
 /// What the login of `worker doctor` may do: run jobs, only look on, or nothing.
 enum RightsCheckup {
-    /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to workers only.
+    /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to
+    /// workers only.
     private static let question = """
         select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
         from pg_namespace n

@@ -2,10 +2,12 @@
 
 internal import PGClient
 
-/// How the login stands to one of Postrider's roles, and who can do something about it: catalogs, which everybody may read.
+/// How the login stands to one of Postrider's roles, and who can do something about it: catalogs, which everybody may
+/// read.
 ///
-/// From PostgreSQL 16 on who grants a role needs its admin option, and a membership may lack the role's rights (INHERIT) or ALTER … OWNER
-/// (SET). Before, CREATEROLE is enough to grant, and the login decides on INHERIT for all its roles.
+/// From PostgreSQL 16 on who grants a role needs its admin option, and a membership may lack the role's rights
+/// (INHERIT) or ALTER … OWNER (SET). Before, CREATEROLE is enough to grant, and the login decides on INHERIT for all
+/// its roles.
 struct RoleMembership: Equatable {
     /// The role, quoted where it must be; so all names here.
     var role: String

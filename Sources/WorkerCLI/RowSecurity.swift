@@ -11,8 +11,9 @@ struct RowSecurity: Equatable {
     /// Whether the history of migrations is among what is hidden: then nothing can be said of the schema.
     var hidesHistory: Bool
 
-    /// Asks the catalogs, which everybody may read. Subject are the login and, where it is forced, the owner of the tables, as whom
-    /// some functions run. A policy that lets all rows pass hides nothing, unless a restrictive one stands beside it.
+    /// Asks the catalogs, which everybody may read. Subject are the login and, where it is forced, the owner of the
+    /// tables, as whom some functions run. A policy that lets all rows pass hides nothing, unless a restrictive one
+    /// stands beside it.
     private static let question = """
         with subjects as (
           select c.oid, c.oid::regclass::text as name, r.oid as role, quote_ident(r.rolname) as login

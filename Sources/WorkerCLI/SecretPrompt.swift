@@ -40,7 +40,8 @@ enum SecretPrompt {
         return entries[1].revents == 0
     }
 
-    /// A line, which the terminal gives at once; nil if it may have lost its end: the system keeps 4,095 bytes of it. C: `read`.
+    /// A line, which the terminal gives at once; nil if it may have lost its end: the system keeps 4,095 bytes of it.
+    /// C: `read`.
     private static func line() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = unsafe Glibc.read(0, &bytes, bytes.count)

@@ -2,8 +2,8 @@
 
 internal import Glibc
 
-/// Where a secret comes from: a file that a flag names, or the environment. Never the command line, which every user of the machine
-/// can read.
+/// Where a secret comes from: a file that a flag names, or the environment. Never the command line, which every user of
+/// the machine can read.
 struct SecretSource: Sendable {
     /// The flag; its value is a path.
     let flag: Flag

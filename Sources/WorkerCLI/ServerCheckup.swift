@@ -57,7 +57,8 @@ enum ServerCheckup {
         return findings
     }
 
-    /// The age of the oldest transaction in seconds; of other roles' sessions who may not read all statistics sees none.
+    /// The age of the oldest transaction in seconds; of other roles' sessions who may not read all statistics sees
+    /// none.
     private static func oldReads(_ age: Int64, seesAll: Bool, role: String) -> Finding {
         if age >= 3600 {
             return Finding(

@@ -43,8 +43,8 @@ enum Terminal {
         }
     }
 
-    /// Takes the numbers of standard input, output and error that are closed, so that no connection gets them and is written into: each
-    /// use of them fails. C: `fcntl`, `open`.
+    /// Takes the numbers of standard input, output and error that are closed, so that no connection gets them and is
+    /// written into: each use of them fails. C: `fcntl`, `open`.
     static func occupyClosed() {
         for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)

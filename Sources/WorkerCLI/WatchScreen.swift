@@ -4,8 +4,9 @@ internal import CLinux
 
 /// Lines that are drawn again and again in the same place of a terminal.
 ///
-/// Each drawing is one write that goes up to the first line and overwrites each to its end: nothing is cleared before it
-/// is drawn anew, so nothing flickers. Wrapping is off meanwhile: a wide character too much must not make a second line.
+/// Each drawing is one write that goes up to the first line and overwrites each to its end: nothing is cleared before
+/// it is drawn anew, so nothing flickers. Wrapping is off meanwhile: a wide character too much must not make a second
+/// line.
 struct WatchScreen {
     /// Columns and rows.
     struct Size: Equatable {

@@ -12,7 +12,8 @@ public enum XMLCheck {
     ///
     /// - Parameters:
     ///   - document: the bytes as they came.
-    ///   - charset: the name that the server gave, which overrides the document's own; a byte order mark overrides both.
+    ///   - charset: the name that the server gave, which overrides the document's own; a byte order mark overrides
+    ///     both.
     /// - Returns: nil for a well-formed document.
     ///
     /// C: `xmlCtxtReadMemory`.
@@ -32,7 +33,8 @@ public enum XMLCheck {
             || document.starts(with: [0xFF, 0xFE])
     }
 
-    /// libxml2's own texts quote the document; these do not. The numbers are those of `xmlParserErrors`, which are fixed.
+    /// libxml2's own texts quote the document; these do not. The numbers are those of `xmlParserErrors`, which are
+    /// fixed.
     private static func reason(_ code: Int32) -> String {
         switch code {
         case 1, 110: "elements are nested deeper than 256, or a name or text is too long to be read"

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Microseconds are kept in 31 bits, which end at 35 minutes: a longer try took as long as from its claim to its stored outcome.
+-- Microseconds are kept in 31 bits, which end at 35 minutes: a longer try took as long as from its claim to its stored
+-- outcome.
 create or replace view postrider.attempts as
 select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::text) end as worker, a.started_at,
        case when v.visible then round(a.dns_us / 1000.0, 3) end as dns_ms,

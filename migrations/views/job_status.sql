@@ -1,22 +1,25 @@
 -- SPDX-License-Identifier: Apache-2.0
--- run_at is the time that counts: of a scheduled job its row's, which retries and reschedule() move; one that became ready before
--- the time it was inserted with was moved ahead, and shows when it became ready or began.
--- max_attempts is how many attempts the job may have in all, more after a retry; of an ended one, at least those it had.
--- What a batch or chain has no use for is null.
+-- run_at is the time that counts: of a scheduled job its row's, which retries and reschedule() move; one that became
+-- ready before the time it was inserted with was moved ahead, and shows when it became ready or began. max_attempts is
+-- how many attempts the job may have in all, more after a retry; of an ended one, at least those it had. What a batch
+-- or chain has no use for is null.
 --
--- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id without being
--- computed whole. So what says something of the job is null until the filter has spoken, wherever a reader's own condition is looked
--- at; ids, queues, tags, times, states and counts stay bare, since indexes find by them or they tell nothing of what the job does (decision 23).
+-- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id
+-- without being computed whole. So what says something of the job is null until the filter has spoken, wherever a
+-- reader's own condition is looked at; ids, queues, tags, times, states and counts stay bare, since indexes find by
+-- them or they tell nothing of what the job does (decision 23).
 --
--- All is looked up for one job at a time, in lateral parts, so that a plan begins with an index of jobs. Joined freely, the results of
--- many jobs were read as a whole, and so were the jobs for the members of a batch of ten thousand: PostgreSQL reckons with a descent
--- into each range of ids where it makes one. Another reason for the large part: PostgreSQL looks for an order among eight tables at most,
--- and computes the whole of a view that holds more before it joins it.
+-- All is looked up for one job at a time, in lateral parts, so that a plan begins with an index of jobs. Joined freely,
+-- the results of many jobs were read as a whole, and so were the jobs for the members of a batch of ten thousand:
+-- PostgreSQL reckons with a descent into each range of ids where it makes one. Another reason for the large part:
+-- PostgreSQL looks for an order among eight tables at most, and computes the whole of a view that holds more before it
+-- joins it.
 --
--- Members that have joined and that settle has not counted yet are added here: who inserts one reads the row, and a batch or chain never
--- shows fewer members than have ended.
+-- Members that have joined and that settle has not counted yet are added here: who inserts one reads the row, and a
+-- batch or chain never shows fewer members than have ended.
 --
--- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been met.
+-- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been
+-- met.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
        case when p.visible then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end as lane,

@@ -7,7 +7,8 @@ counted as (
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
          sum(c.jobs * c.weight) filter (where postrider_internal.is_final_outcome(c.state)) as last_minute
-    -- Of the minute before this one counts as much as lies within the last sixty seconds, as if its ends were spread evenly.
+    -- Of the minute before this one counts as much as lies within the last sixty seconds, as if its ends were spread
+    -- evenly.
     from (select queue, state, jobs,
                  case when minute >= date_trunc('minute', now()) then 1
                       when minute >= date_trunc('minute', now() - interval '1 minute') then 1 - extract(second from now()) / 60

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of the last 100, those that the reader may see. The limit at the end takes nothing away: it tells the planner that the rows are few,
--- which it does not see through the join, and would compile their expressions for (60 ms).
+-- Of the last 100, those that the reader may see. The limit at the end takes nothing away: it tells the planner that
+-- the rows are few, which it does not see through the join, and would compile their expressions for (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
 select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
        postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request' then j.method end as method,

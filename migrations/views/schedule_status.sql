@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Most jobs of schedules have ended: one look at results, and the whole of job_status for the others only. No join: one with
--- job_status may be planned as a walk over all jobs.
+-- Most jobs of schedules have ended: one look at results, and the whole of job_status for the others only. No join: one
+-- with job_status may be planned as a walk over all jobs.
 create or replace view postrider.schedule_status as
 select s.name, s.cron, s.timezone, s.enabled, s.overlap, s.catch_up, s.catch_up_limit, s.jitter, s.next_run_at, s.last_run_at,
        s.last_job_id,

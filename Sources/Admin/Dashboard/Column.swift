@@ -40,7 +40,8 @@ struct Column: Sendable {
         self.sql = sql
     }
 
-    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds; one that never comes is none.
+    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds; one that never
+    /// comes is none.
     var expression: String {
         switch kind {
         case .moment, .instant:

@@ -14,7 +14,8 @@ struct JobsPage: DashboardPage {
 
     private static let usualLimit = 50
 
-    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; `PageFilters` names a bad one, and it counts as not given.
+    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; `PageFilters` names a bad one, and it counts as not
+    ///   given.
     init(_ arguments: [String: String], _ connection: borrowing PGConnection) throws(PGError) {
         let limit = arguments["limit"].flatMap(Int.init).flatMap { PageFilters.limits.contains($0) ? $0 : nil }
         filter = JobFilter(

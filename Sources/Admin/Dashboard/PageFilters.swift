@@ -9,7 +9,8 @@ enum PageFilters {
 
     private static let known: [String: [String]] = ["/jobs": ["id", "state", "queue", "tag", "limit"]]
 
-    /// A sentence for each filter of a request that cannot be used. The page is shown without it; a job's page is not shown without its id.
+    /// A sentence for each filter of a request that cannot be used. The page is shown without it; a job's page is not
+    /// shown without its id.
     static func defects(_ request: PageRequest) -> [String] {
         let known = known[request.path] ?? []
         return request.arguments.sorted { $0.key < $1.key }.compactMap { name, value in

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A directory of the audit's own, with a files root and things beside it that nobody may reach through it.
 ///
-/// `root` holds `up`, a link to the directory above, `link` and `linked.part`, links to the file `outside`, and `pipe`. All is
-/// removed at the end.
+/// `root` holds `up`, a link to the directory above, `link` and `linked.part`, links to the file `outside`, and `pipe`.
+/// All is removed at the end.
 final class AuditFolder: Sendable {
     /// Where files of calls are.
     let root: String

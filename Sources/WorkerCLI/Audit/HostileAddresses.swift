@@ -16,8 +16,8 @@ enum HostileAddresses {
         "user:\(HostileInput.secret)@127.0.0.1",
     ]
 
-    /// Hosts that libcurl leads to this machine if it maps names beyond ASCII; else a name server is asked, and whatever
-    /// it says, the server here must not see them come.
+    /// Hosts that libcurl leads to this machine if it maps names beyond ASCII; else a name server is asked, and
+    /// whatever it says, the server here must not see them come.
     private static let mapped = [
         "①②⑦.⓪.⓪.①", "１２７.0.0.1", "127。0。0。1", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127.0.0.1.", "localhost.",
     ]

@@ -8,10 +8,12 @@ struct HostileRow: Sendable {
     var text: String
     /// The statement.
     var statement: String
-    /// What the refusal begins with, a column or a place of the spec; nil: PostgreSQL refuses it itself, and knows none.
+    /// What the refusal begins with, a column or a place of the spec; nil: PostgreSQL refuses it itself, and knows
+    /// none.
     var place: String?
 
-    /// SQLSTATEs that are a refusal: of Postrider, of a value, of a constraint, of a syntax, of what is nested too deep.
+    /// SQLSTATEs that are a refusal: of Postrider, of a value, of a constraint, of a syntax, of what is nested too
+    /// deep.
     private static let classes: Set<String> = ["PR", "22", "23", "54"]
 
     /// What is not as it must be; nil: all is. `error` is what came of the statement, nil if it was taken.

@@ -25,8 +25,9 @@ enum RunCommand {
             return try serve(configuration, schema, log)
         })
 
-    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own. All in one transaction, so that names are
-    /// looked up among the system's own behind a pooler, too; the role's limits of time for transactions do not end it.
+    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own. All in one transaction, so
+    /// that names are looked up among the system's own behind a pooler, too; the role's limits of time for transactions
+    /// do not end it.
     private static func check(_ arguments: Arguments, _ log: SharedLog) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
         do throws(PGError) {

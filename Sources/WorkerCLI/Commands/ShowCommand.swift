@@ -32,7 +32,8 @@ enum ShowCommand {
             where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
             """
         ).text(0, 0)
-        // json keeps the order of the columns, which jsonb would not. Of the body, of 64 MiB at most, no more than is shown.
+        // json keeps the order of the columns, which jsonb would not. Of the body, of 64 MiB at most, no more than is
+        // shown.
         let job = try connection.query(
             """
             select c.key, c.value from (select \(columns) from postrider.job_status s where s.id = $1) s

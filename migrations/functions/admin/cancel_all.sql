@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail of
--- members cancelled one by one, and what lies below them is theirs to end: hundreds at once, the rest behind this. What they take
--- along comes in any order, so the rows of ready are locked before that, in the order in which all others lock: a finish that holds
--- one of them is waited for while nothing else is held.
+-- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail
+-- of members cancelled one by one, and what lies below them is theirs to end: hundreds at once, the rest behind this.
+-- What they take along comes in any order, so the rows of ready are locked before that, in the order in which all
+-- others lock: a finish that holds one of them is waited for while nothing else is held.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer
@@ -28,9 +28,9 @@ begin
   loop
     perform postrider_internal.feed(array[v_id]);
   end loop;
-  -- A queue and a lane are those of the track. Only what has no track yet is looked up in jobs, 13 us each, and all of it where very many
-  -- jobs have the tag. Each by its id (`offset 0`): by the tag, where statistics are of before the INSERT, each row would be held
-  -- against all of them, 58 s for 20,000.
+  -- A queue and a lane are those of the track. Only what has no track yet is looked up in jobs, 13 us each, and all of
+  -- it where very many jobs have the tag. Each by its id (`offset 0`): by the tag, where statistics are of before the
+  -- INSERT, each row would be held against all of them, 58 s for 20,000.
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.track_names t

@@ -3,7 +3,8 @@
 -- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
 -- for; afterwards its result stands and the cancel changes nothing.
 --
--- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here says so.
+-- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here
+-- says so.
 create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -55,7 +56,8 @@ begin
       hint = 'Try again.';
   end if;
   delete from postrider_internal.ready r where r.track = v_row.track and r.seq = v_row.seq;
-  -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is sent.
+  -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is
+  -- sent.
   v_is_called := v_row.worker > 0
     and not postrider_internal.has_begun_in_transaction(p_id);
   if v_is_called and v_row.at_most_once then

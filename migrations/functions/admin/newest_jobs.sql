@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
--- Each state is looked up where its rows are, by an index in the order of the ids. job_status cannot do so: it
--- begins at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state asked
--- for stay in the plan.
+-- Each state is looked up where its rows are, by an index in the order of the ids. job_status cannot do so: it begins
+-- at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state
+-- asked for stay in the plan.
 --
--- What is ready is looked for in the tracks whose last jobs are the newest: no other one has any of the newest.
--- What runs stands at the front of its track: as many rows of each are looked at as there are slots, and some between them. Members that wait belong to trees that are
--- open. What has succeeded in a queue other than default is found by the index of such queues. Else jobs of other queues are passed
--- over, 2 us each.
+-- What is ready is looked for in the tracks whose last jobs are the newest: no other one has any of the newest. What
+-- runs stands at the front of its track: as many rows of each are looked at as there are slots, and some between them.
+-- Members that wait belong to trees that are open. What has succeeded in a queue other than default is found by the
+-- index of such queues. Else jobs of other queues are passed over, 2 us each.
 create or replace function postrider.newest_jobs(state text, queue text default null, "limit" int default 100)
 returns table (id bigint)
 language plpgsql stable security definer

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For queue_status. What is ready or runs is counted by track_counts, and what is scheduled in the same way: 2,500 pages, and the first
--- 10,000 rows if there are more. Jobs whose track does not exist yet, track 0, are named by their own rows.
+-- For queue_status. What is ready or runs is counted by track_counts, and what is scheduled in the same way: 2,500
+-- pages, and the first 10,000 rows if there are more. Jobs whose track does not exist yet, track 0, are named by their
+-- own rows.
 create or replace function postrider_internal.queue_counts()
 returns table (queue text, ready bigint, running bigint, oldest timestamptz, scheduled bigint, waiting bigint)
 language sql stable security definer

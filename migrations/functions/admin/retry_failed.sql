@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result goes, and
--- held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that failed with one key the last runs again. A member of a batch or chain that
--- has ended runs again with the whole, so each tree once. What cannot run again is left out and not counted: expired, held by
--- another retry at this moment, pruned meanwhile, its dedupe_key is taken, or members of it are still to be concluded.
+-- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result
+-- goes, and held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that
+-- failed with one key the last runs again. A member of a batch or chain that has ended runs again with the whole, so
+-- each tree once. What cannot run again is left out and not counted: expired, held by another retry at this moment,
+-- pruned meanwhile, its dedupe_key is taken, or members of it are still to be concluded.
 --
--- Candidates come by results_failures, from since on, where a queue and a lane are those of the track: only what is left is looked up in
--- jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead, however many others have failed.
+-- Candidates come by results_failures, from since on, where a queue and a lane are those of the track: only what is
+-- left is looked up in jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead,
+-- however many others have failed.
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null, tag text default null, lane text default null,
   error_name text default null)

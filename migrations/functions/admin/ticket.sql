@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A search path of its own: a caller must not be able to put a function of theirs under a name that the secret goes through.
+-- A search path of its own: a caller must not be able to put a function of theirs under a name that the secret goes
+-- through.
 create or replace function postrider_internal.ticket(p_secret bytea, p_id bigint) returns bytea
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

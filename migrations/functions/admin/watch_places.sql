@@ -3,8 +3,8 @@
 -- Twice a second for whoever looks, so it costs by what is shown: batches and chains with their counts, the members of
 -- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
 --
--- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree was
--- inserted by one role (raise_foreign_parent), so its root tells whether that may see it.
+-- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree
+-- was inserted by one role (raise_foreign_parent), so its root tells whether that may see it.
 create or replace function postrider_internal.watch_places(p_id bigint, p_rows int)
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for in
--- text only. Of several charset parameters the first counts.
+-- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for
+-- in text only. Of several charset parameters the first counts.
 create or replace function postrider_internal.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) returns text
 language plpgsql immutable
 as $$
@@ -30,7 +30,8 @@ begin
   if v_name !~ '^[a-z0-9][a-z0-9_.:+-]{0,39}$' then
     return null;
   end if;
-  -- RFC 8259, 8.1: JSON is UTF-8, and servers label it by a default of their own. UTF-16 holds zero bytes, which UTF-8 text has not.
+  -- RFC 8259, 8.1: JSON is UTF-8, and servers label it by a default of their own. UTF-16 holds zero bytes, which UTF-8
+  -- text has not.
   if v_name not in ('utf-8', 'utf8')
      and (split_part(v_type, ';', 1) like '%json%'
           or (p_is_text or v_type not like 'text/%') and substring(p_body from 1 for 1) in ('{', '[')) then

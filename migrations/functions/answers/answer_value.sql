@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- An object or a list is JSON whatever its Content-Type says; a bare number or word only if that says JSON, so that the
--- text 1e5 stays what it was. A shortage of the database (memory, a lock, a file that cannot be read) is raised: without its body a step
--- would be skipped.
+-- text 1e5 stays what it was. A shortage of the database (memory, a lock, a file that cannot be read) is raised:
+-- without its body a step would be skipped.
 --
 -- The reason of a defect is found here and not taken from the error: PostgreSQL quotes the body in it.
 create or replace function postrider_internal.answer_value(

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9110, 5.5 leaves bytes beyond ASCII open. Bytes that are valid UTF-8 are nearly always UTF-8. Otherwise the line is Latin-1. Each
--- line is decided alone. The pattern describes UTF-8 as RFC 3629, 4 does, over the bytes read as Latin-1.
+-- RFC 9110, 5.5 leaves bytes beyond ASCII open. Bytes that are valid UTF-8 are nearly always UTF-8. Otherwise the line
+-- is Latin-1. Each line is decided alone. The pattern describes UTF-8 as RFC 3629, 4 does, over the bytes read as
+-- Latin-1.
 create or replace function postrider_internal.header_text(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

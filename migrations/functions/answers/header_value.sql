@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Linear in the lines, whatever a server puts into them: blanks are taken off after the match, not by it. What is longer than
--- anything that a server means counts as absent, since whoever reads a value may take longer than that for each character.
+-- Linear in the lines, whatever a server puts into them: blanks are taken off after the match, not by it. What is
+-- longer than anything that a server means counts as absent, since whoever reads a value may take longer than that for
+-- each character.
 create or replace function postrider_internal.header_value(p_headers bytea, p_name text) returns text
 language sql immutable parallel safe
 as $$

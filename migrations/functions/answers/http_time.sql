@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9110 section 5.6.7: the fixed form, and the two obsolete ones that must still be read. A year of two digits is one of
--- 1970 to 2069.
+-- RFC 9110 section 5.6.7: the fixed form, and the two obsolete ones that must still be read. A year of two digits is
+-- one of 1970 to 2069.
 create or replace function postrider_internal.http_time(p_text text) returns timestamptz
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

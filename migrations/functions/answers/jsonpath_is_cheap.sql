@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads the path in its text form, in which each key is quoted; keys are emptied first. A path that passes visits each value of the
--- JSON once for each $ in it, and there are at most 16. What does not pass:
--- - a filter, **, keyvalue() or like_regex; a second wildcard: they may combine all elements with all, or take exponential time
+-- Reads the path in its text form, in which each key is quoted; keys are emptied first. A path that passes visits each
+-- value of the JSON once for each $ in it, and there are at most 16. What does not pass:
+-- - a filter, **, keyvalue() or like_regex; a second wildcard: they may combine all elements with all, or take
+--   exponential time
 -- - several subscripts, like [0,0] or [0 to 9]: in lax mode each pair of brackets multiplies what was found before
 -- - a subscript that is a path
 -- - the comparison of two paths, of which each may find a million values

@@ -3,7 +3,8 @@
 -- What finish is to plain jobs, for those that claim called rich: an attempt that the worker takes for a success is
 -- held against what its job and service ask of the answer. Then finish does the rest.
 --
--- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once, not
+-- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once,
+-- not
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
 -- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
@@ -193,8 +194,9 @@ begin
         on conflict do nothing;
   end if;
   if v_cached or v_outdates <> '{}' then
-    -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side by side, one
-    -- that outdates has the service's entries for itself. Two that did both waited for each other until their time was over.
+    -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side
+    -- by side, one that outdates has the service's entries for itself. Two that did both waited for each other until
+    -- their time was over.
     perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service) else pg_advisory_xact_lock_shared(1886351477, l.service) end
        from (select hashtext(s.name) as service, bool_or(x.job_id = any (v_outdates)) as outdates
                from unnest(p_attempts) x

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What an answer must be beyond its status, in this order: charset, JSON, envelope, extract, result_type, validator. The
--- validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker,
+-- What an answer must be beyond its status, in this order: charset, JSON, envelope, extract, result_type, validator.
+-- The validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker,
 -- what comes from the cache by the one that stored it (is_fit_cache_entry).
 --
--- An answer without a body by its status or method passes all but result_type. Under an envelope the same holds for an empty body: such
--- services answer so where there is nothing to say.
+-- An answer without a body by its status or method passes all but result_type. Under an envelope the same holds for an
+-- empty body: such services answer so where there is nothing to say.
 --
 -- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
 -- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,

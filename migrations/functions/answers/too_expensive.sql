@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For a handler of query_canceled: a person may have cancelled the statement, which says nothing of the job. The limit does not strike twice,
--- so what follows is to be short.
+-- For a handler of query_canceled: a person may have cancelled the statement, which says nothing of the job. The limit
+-- does not strike twice, so what follows is to be short.
 create or replace function postrider_internal.too_expensive(p_what text) returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

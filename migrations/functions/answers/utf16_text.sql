@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL has no UTF-16. Each code unit becomes an escape, and unistr() puts surrogate pairs together: 0.16 s for 1 MB.
+-- PostgreSQL has no UTF-16. Each code unit becomes an escape, and unistr() puts surrogate pairs together: 0.16 s for 1
+-- MB.
 create or replace function postrider_internal.utf16_text(p_bytes bytea, p_is_little boolean) returns text
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 section 5.2: names in any case, values as tokens or quoted. Of a directive that comes twice the first counts.
+-- RFC 9111 section 5.2: names in any case, values as tokens or quoted. Of a directive that comes twice the first
+-- counts.
 create or replace function postrider_internal.cache_control(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$

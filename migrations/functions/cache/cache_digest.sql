@@ -3,13 +3,13 @@
 -- the URL, of the job and of the service are lines of their own; jsonb is canonical as it is.
 --
 -- Written without SQL functions and queries, which would be started anew for each key (100 us), and with columns for
--- arguments: rows of 50 columns would be taken apart and put together on the way (5 us). Its callers set the search_path
--- (setting it here is 2 us more).
+-- arguments: rows of 50 columns would be taken apart and put together on the way (5 us). Its callers set the
+-- search_path (setting it here is 2 us more).
 --
 -- Answers to one user are never served to another: who sends an Authorization or a Cookie has entries of its own.
 --
--- Null: not to be cached. A user or password in the URL is such a case: the answer is that user's, and the password must
--- not be found again, not even as a hash that could be tried.
+-- Null: not to be cached. A user or password in the URL is such a case: the answer is that user's, and the password
+-- must not be found again, not even as a hash that could be tried.
 create or replace function postrider_internal.cache_digest(
   p_method text, p_url text, p_use_cdn boolean, p_base_url text, p_cdn_url text, p_query jsonb, p_service_query jsonb,
   p_headers jsonb, p_service_headers jsonb, p_body bytea, p_body_json jsonb, p_body_form jsonb, p_body_parts jsonb,
@@ -42,7 +42,8 @@ begin
     v_query := substr(v_url, position('?' in v_url) + 1);
     v_url := split_part(v_url, '?', 1);
     if length(v_query) - length(replace(v_query, '&', '')) > 50 then
-      -- The same order. By insertion, as below, thousands of arguments would take seconds; for a few a query takes longer.
+      -- The same order. By insertion, as below, thousands of arguments would take seconds; for a few a query takes
+      -- longer.
       v_query := array_to_string(array(
         select p.pair
           from string_to_table(v_query, '&') with ordinality as p(pair, place)

@@ -4,8 +4,9 @@
 -- too large, 500 pages tell the time of last use before which entries must go to make it a tenth smaller than allowed;
 -- then 2000 pages a second are walked and rid of them. Up to 500 pages (some 10,000 entries) the order is exact.
 --
--- With them goes what tells the variants of an answer apart (cache_varies), by the time of the last answer; after thirty days in any
--- case, since entries also go by other ways. Whose variant is still there is asked for once more, no worse.
+-- With them goes what tells the variants of an answer apart (cache_varies), by the time of the last answer; after
+-- thirty days in any case, since entries also go by other ways. Whose variant is still there is asked for once more, no
+-- worse.
 create or replace function postrider_internal.cache_evict() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

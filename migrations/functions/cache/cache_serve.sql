@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
--- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_flights and called.
+-- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_flights and
+-- called.
 --
--- An answer from the cache is held against the job like one from the network: a validator may have come since. One whose
--- status or length the job does not accept (is_fit_cache_entry), or which is not what the job asks of an answer, is no answer to it, and the
--- server is asked. On the judging session its entry is removed: otherwise the job would come back here before its call.
+-- An answer from the cache is held against the job like one from the network: a validator may have come since. One
+-- whose status or length the job does not accept (is_fit_cache_entry), or which is not what the job asks of an answer,
+-- is no answer to it, and the server is asked. On the judging session its entry is removed: otherwise the job would
+-- come back here before its call.
 --
--- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is the judging session.
--- p_error: such a job fails with too_expensive and this sentence.
+-- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is
+-- the judging session. p_error: such a job fails with too_expensive and this sentence.
 --
 -- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
 create or replace function postrider_internal.cache_serve(

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Locks in the order of the keys, as whoever stores does but for variants: those come by their base (end_cache_flights).
+-- Locks in the order of the keys, as whoever stores does but for variants: those come by their base
+-- (end_cache_flights).
 create or replace function postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

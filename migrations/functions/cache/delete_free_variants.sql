@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Waits for nobody: a call's end and the leader's second come first. A row that another transaction holds is either gone when
--- that ends, or found again. What holds it may also be a newer answer: that goes too, and is asked for once more.
+-- Waits for nobody: a call's end and the leader's second come first. A row that another transaction holds is either
+-- gone when that ends, or found again. What holds it may also be a newer answer: that goes too, and is asked for once
+-- more.
 create or replace function postrider_internal.delete_free_variants(p_keys bytea[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -3,9 +3,9 @@
 -- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
 -- lets the next in line call.
 --
--- Whoever holds an entry (an open transaction that has called cache_invalidate) is waited for for 20 ms, and then, since there may be more
--- of them, for 1 ms each: this runs in the end of a call, which would take its whole batch along. Such an answer is not stored, which
--- says nothing about it: the first in line makes the next call.
+-- Whoever holds an entry (an open transaction that has called cache_invalidate) is waited for for 20 ms, and then,
+-- since there may be more of them, for 1 ms each: this runs in the end of a call, which would take its whole batch
+-- along. Such an answer is not stored, which says nothing about it: the first in line makes the next call.
 --
 -- Lock order: cache_flights by key, then entries by base and key, then scheduled.
 create or replace function postrider_internal.end_cache_flights(
@@ -36,7 +36,8 @@ begin
                 order by o.key
                   for update of o))
       returning c.*)
-    -- A variant's key tells nothing of its base, and the base's row may be made here: so all variants of one base, then those of the next.
+    -- A variant's key tells nothing of its base, and the base's row may be made here: so all variants of one base, then
+    -- those of the next.
     select * from ended e order by e.base, e.key, e.job_id
   loop
     select x.* into v_attempt from unnest(p_attempts) x where x.job_id = v_call.job_id;
@@ -98,7 +99,8 @@ begin
         v_serves := true;
       end if;
     elsif v_call.asks and v_attempt.status = 304 and v_attempt.redirected then
-      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again, unless somebody holds it.
+      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again, unless somebody holds
+      -- it.
       update postrider.cache_entries e set etag = null, last_modified = null
        where e.ctid = any (array(
                select o.ctid from postrider.cache_entries o

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 as a private cache: private is no obstacle and s-maxage is for others. No guess is made where the server says
--- nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
+-- RFC 9111 as a private cache: private is no obstacle and s-maxage is for others. No guess is made where the server
+-- says nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
 --
 -- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
 create or replace function postrider_internal.http_freshness(

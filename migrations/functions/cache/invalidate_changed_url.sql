@@ -2,8 +2,9 @@
 -- RFC 9111 section 4.4. The variants of an answer are not looked for: without the row of their salt nobody finds them.
 -- Location and Content-Location count on the origin of the call alone.
 --
--- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of a call, which would
--- take its whole batch along when its time is over. The leader removes what is noted (run_cache_duties); until then it may serve.
+-- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of
+-- a call, which would take its whole batch along when its time is over. The leader removes what is noted
+-- (run_cache_duties); until then it may serve.
 create or replace function postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
 returns void
 language plpgsql

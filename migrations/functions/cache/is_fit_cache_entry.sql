@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One job's success may be another's failure, and only successes are served: what the server's own answer would not be to
--- this job, the stored one is not either. Only a worker can tell whether a body is well-formed XML, and it did so for the job
--- that stored it, or nobody did. Inlined by the planner (no query, no set): most jobs pay three comparisons.
+-- One job's success may be another's failure, and only successes are served: what the server's own answer would not be
+-- to this job, the stored one is not either. Only a worker can tell whether a body is well-formed XML, and it did so
+-- for the job that stored it, or nobody did. Inlined by the planner (no query, no set): most jobs pay three
+-- comparisons.
 create or replace function postrider_internal.is_fit_cache_entry(
   p_status int, p_length int, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text)
 returns boolean

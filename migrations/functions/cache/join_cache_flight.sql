@@ -1,19 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_flights says
--- so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive or app
--- version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until release_cache_waits makes them ready again; the
--- 15 s are for the case that nobody does.
+-- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_flights
+-- says so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive
+-- or app version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until
+-- release_cache_waits makes them ready again; the 15 s are for the case that nobody does.
 --
 -- A follower holds the leader's row (key share) until its own row in cache_waits is committed. Whoever ends that call
 -- deletes the leader's row first and looks for followers afterwards, so it sees them all.
 --
--- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or by
--- the leader's duties within a second.
+-- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or
+-- by the leader's duties within a second.
 --
--- Lock order: cache_flights by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second round, out of that
--- order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the job is called beside the one that
--- leads by now. What follows it is waited for as in the first round: who ends a call holds its row for as long as its batch takes.
+-- Lock order: cache_flights by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second
+-- round, out of that order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the
+-- job is called beside the one that leads by now. What follows it is waited for as in the first round: who ends a call
+-- holds its row for as long as its batch takes.
 create or replace function postrider_internal.join_cache_flight(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
   p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]

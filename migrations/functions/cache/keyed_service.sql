@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The base is part of a cache key. It is that of the first server, whichever was called, so a failover keeps the entries;
--- and environments do not share them. Without a worker (cache_put) the environment is release.
+-- The base is part of a cache key. It is that of the first server, whichever was called, so a failover keeps the
+-- entries; and environments do not share them. Without a worker (cache_put) the environment is release.
 create or replace function postrider_internal.keyed_service(p_service postrider.services, p_worker int) returns postrider.services
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A service's counters stay for as long as it is there or something of it is cached. What is held is the sum of its rows and of what
--- is not folded yet, so all of them go at once or none.
+-- A service's counters stay for as long as it is there or something of it is cached. What is held is the sum of its
+-- rows and of what is not folded yet, so all of them go at once or none.
 --
--- The leader folds in another session, in any order of rows: those that it is at are skipped. The others it cannot add to until this
--- is over, and then begins new ones.
+-- The leader folds in another session, in any order of rows: those that it is at are skipped. The others it cannot add
+-- to until this is over, and then begins new ones.
 create or replace function postrider_internal.prune_cache_totals() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -47,7 +47,8 @@ begin
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then
       return false;
     end if;
-    -- Not locked: whoever reads names that are just being replaced stores a variant that nobody finds, and eviction takes it.
+    -- Not locked: whoever reads names that are just being replaced stores a variant that nobody finds, and eviction
+    -- takes it.
     select v.names into v_names from postrider_internal.cache_varies v where v.key = v_key;
     if v_vary = '{}' then
       if v_names is not null then

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- They run, or wait for others of their worker, as long as nothing committed says that they have run. One that was registered later
--- than the claim is not for this call.
+-- They run, or wait for others of their worker, as long as nothing committed says that they have run. One that was
+-- registered later than the claim is not for this call.
 create or replace function postrider_internal.awaits_hooks(p_job postrider.jobs, p_since timestamptz) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp

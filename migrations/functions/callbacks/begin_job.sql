@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call; one that cancels the
--- job does, and so does expires_at, which may pass while hooks run.
+-- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call;
+-- one that cancels the job does, and so does expires_at, which may pass while hooks run.
 --
--- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is told.
+-- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is
+-- told.
 create or replace function postrider_internal.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The search path holds nothing but pg_catalog here, so a function is found under its schema or not at all. What it takes is compared
--- by types and not by their names, which are written in quotes where quote_all_identifiers says so.
+-- The search path holds nothing but pg_catalog here, so a function is found under its schema or not at all. What it
+-- takes is compared by types and not by their names, which are written in quotes where quote_all_identifiers says so.
 --
 -- A function that sets no search path of its own runs with that of its schema, so that it finds its tables; unless
 -- everybody may create objects there: then anybody could put a function under the name of one that it calls.

@@ -3,11 +3,12 @@
 -- Called until it finds nothing, by whoever has finished a followed job, and by the leader for what is left over. One
 -- transaction is one job with functions, or many that have none.
 --
--- The functions of a batch or chain run behind those of all that its end has ended below it, so that they may retry the whole. It
--- waits a minute for that: neither slow functions of thousands of members nor a client's open transaction keep it from ending.
+-- The functions of a batch or chain run behind those of all that its end has ended below it, so that they may retry the
+-- whole. It waits a minute for that: neither slow functions of thousands of members nor a client's open transaction
+-- keep it from ending.
 --
--- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions lock is
--- theirs; a deadlock ends one of them.
+-- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions
+-- lock is theirs; a deadlock ends one of them.
 create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -78,7 +79,8 @@ begin
     end if;
     ended := cardinality(v_jobs);
   exception when query_canceled or others then
-    -- One of them is to blame (a webhook that takes too long to write is a query_canceled): each is taken by itself from now on.
+    -- One of them is to blame (a webhook that takes too long to write is a query_canceled): each is taken by itself
+    -- from now on.
     get stacked diagnostics failure = message_text;
     ended := 0;
     -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.

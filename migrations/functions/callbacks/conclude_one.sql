@@ -7,7 +7,8 @@
 -- The webhook is the last of them: one of a vast answer may take longer to write than there is time.
 --
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
--- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes (defer_outcome).
+-- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes
+-- (defer_outcome).
 create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -44,7 +45,8 @@ begin
         if v_state = '57014' and postrider_internal.is_time_over() then
           raise query_canceled using message = v_error;
         elsif left(v_state, 2) in ('53', '58') and p_end.finished_at > clock_timestamp() - interval '15 min' then
-          -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are the function's.
+          -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are
+          -- the function's.
           v_key := null;
           raise exception using errcode = v_state, message = v_error;
         end if;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- By name, so that those stay immediate that are so from the start; one whose name another constraint of its schema has that cannot be
--- deferred is left out.
+-- By name, so that those stay immediate that are so from the start; one whose name another constraint of its schema has
+-- that cannot be deferred is left out.
 create or replace function postrider_internal.defer_constraints() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Five times lead to an end without functions (conclude_one). Those that a shortage of the database caused count only when it has lasted for
--- 15 minutes, in which this was stored each time.
+-- Five times lead to an end without functions (conclude_one). Those that a shortage of the database caused count only
+-- when it has lasted for 15 minutes, in which this was stored each time.
 create or replace function postrider_internal.defer_outcome(p_job bigint, p_failure text default null, p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp

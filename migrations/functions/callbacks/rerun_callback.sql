@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs in the transaction of whoever calls it; the function itself with the rights of the schema's owner, who registered it
--- (call_callback). What is deferred is checked as the caller: before PostgreSQL 18 deferred triggers run as whoever is current when
--- they fire, all of them together, and those of a caller's own tables must not be the owner.
+-- Runs in the transaction of whoever calls it; the function itself with the rights of the schema's owner, who
+-- registered it (call_callback). What is deferred is checked as the caller: before PostgreSQL 18 deferred triggers run
+-- as whoever is current when they fire, all of them together, and those of a caller's own tables must not be the owner.
 --
--- What ends the caller's statement is no fault of the function's, as it is in a worker's session, whose limit the functions of a job
--- share.
+-- What ends the caller's statement is no fault of the function's, as it is in a worker's session, whose limit the
+-- functions of a job share.
 create or replace function postrider.rerun_callback(id bigint) returns boolean
 language plpgsql security invoker
 set search_path = pg_catalog, pg_temp

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The block is a savepoint: what a function wrote is undone if it fails, and nothing else. Constraints that are deferred
--- are checked inside it, or their error would come at the commit and take the job's end along. Afterwards they are
--- deferred again, for the next function of the same transaction.
+-- The block is a savepoint: what a function wrote is undone if it fails, and nothing else. Constraints that are
+-- deferred are checked inside it, or their error would come at the commit and take the job's end along. Afterwards they
+-- are deferred again, for the next function of the same transaction.
 --
--- What the function has set is put back, also what it has set locally, which would last to the end of the transaction: the session
--- is that of all functions of its worker, and behind a pooler anybody's. RESET ALL takes 2 us and knows no exception but the role and the
--- session's user. It undoes as well what was set before the function ran, by the worker for its session and by the functions above this
--- one: that is listed here. The reset ends the SET clauses of these, so it is put back for the rest of the transaction; for the rest of the
--- session, what its worker or a pooler set so. What fails undoes its own. PostgreSQL 15 and 16 have no transaction_timeout.
+-- What the function has set is put back, also what it has set locally, which would last to the end of the transaction:
+-- the session is that of all functions of its worker, and behind a pooler anybody's. RESET ALL takes 2 us and knows no
+-- exception but the role and the session's user. It undoes as well what was set before the function ran, by the worker
+-- for its session and by the functions above this one: that is listed here. The reset ends the SET clauses of these, so
+-- it is put back for the rest of the transaction; for the rest of the session, what its worker or a pooler set so. What
+-- fails undoes its own. PostgreSQL 15 and 16 have no transaction_timeout.
 --
 -- "others" alone would let a timeout through, which is a query_canceled.
 --

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A webhook is a job like any other, with the rights of whoever inserted the job it tells of. The row in webhooks, which
--- nobody else can write, is what gets its call signed. Who is told may be away for longer than an API should be: ten tries within a day.
+-- A webhook is a job like any other, with the rights of whoever inserted the job it tells of. The row in webhooks,
+-- which nobody else can write, is what gets its call signed. Who is told may be away for longer than an API should be:
+-- ten tries within a day.
 --
--- A body above settings.max_request_body would be refused, and with it the end of the job: it goes without the result, and says so.
+-- A body above settings.max_request_body would be refused, and with it the end of the job: it goes without the result,
+-- and says so.
 create or replace function postrider_internal.send_webhooks(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

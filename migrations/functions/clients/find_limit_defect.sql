@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/client_is_exempt.sql
 -- planner: no-jit, no-seqscan, no-bitmapscan
--- Called by queue_new_jobs once for each role among the rows of an INSERT, while client_limits has rows. The result is the
--- first column that passes a limit; otherwise the INSERT is noted for the leader's count.
+-- Called by queue_new_jobs once for each role among the rows of an INSERT, while client_limits has rows. The result is
+-- the first column that passes a limit; otherwise the INSERT is noted for the leader's count.
 --
--- The count is the leader's, at most a second old, plus what this transaction has inserted before. Another transaction's INSERT is
--- unknown until its commit. So sessions that insert at the same moment may pass the limit together.
+-- The count is the leader's, at most a second old, plus what this transaction has inserted before. Another
+-- transaction's INSERT is unknown until its commit. So sessions that insert at the same moment may pass the limit
+-- together.
 --
--- Workers insert webhooks, ticks of schedules and members of an `each` in the name of a client. Their own role is exempt, so these rows
--- are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a security definer function does not change it.
+-- Workers insert webhooks, ticks of schedules and members of an `each` in the name of a client. Their own role is
+-- exempt, so these rows are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a
+-- security definer function does not change it.
 create or replace function postrider_internal.find_limit_defect(
   p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval, p_is_endless boolean,
   p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[],
@@ -91,7 +93,8 @@ begin
     if v_new <> '{}' then
       insert into postrider_internal.client_new_lanes (role, lane) select v_role, n.lane from unnest(v_new) n (lane);
     end if;
-    -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so a recount meets them once.
+    -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so
+    -- a recount meets them once.
     insert into postrider_internal.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
     select v_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
            coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),

@@ -3,18 +3,19 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- Only the leader writes client_usage and client_lanes, within fold, so INSERTs and finishes never wait for a counter.
 --
--- An INSERT leaves a row in client_deltas, an end leaves its id in job_deltas.ended. Both are committed together with what they count. Each call
--- adds the deltas that its snapshot sees and the last one did not. It finds them by transaction, so dead rows of earlier calls cost nothing
--- while an old transaction is open.
+-- An INSERT leaves a row in client_deltas, an end leaves its id in job_deltas.ended. Both are committed together with
+-- what they count. Each call adds the deltas that its snapshot sees and the last one did not. It finds them by
+-- transaction, so dead rows of earlier calls cost nothing while an old transaction is open.
 --
--- A recount walks over all jobs by id, from the newest down, a step in each statement. It runs when the set of counted clients changes, and
--- an hour after the last one, against drift. The walk and the deltas meet exactly: a step counts its range of ids in the snapshot in which it
--- takes the deltas. A delta counts for the recount if its ids lie in what was walked over before, and an end that is not yet folded is added
--- to the range in which the step finds its result. A delta that lies on both sides of the mark is counted by its rows, which
--- share their xmin with it.
+-- A recount walks over all jobs by id, from the newest down, a step in each statement. It runs when the set of counted
+-- clients changes, and an hour after the last one, against drift. The walk and the deltas meet exactly: a step counts
+-- its range of ids in the snapshot in which it takes the deltas. A delta counts for the recount if its ids lie in what
+-- was walked over before, and an end that is not yet folded is added to the range in which the step finds its result. A
+-- delta that lies on both sides of the mark is counted by its rows, which share their xmin with it.
 --
--- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time however much waits. While more waits, steps walk
--- nothing and `seen` stays: a walk must take all deltas that its snapshot sees. Rows that were added are gone, so no step finds them again.
+-- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time however much waits. While
+-- more waits, steps walk nothing and `seen` stays: a walk must take all deltas that its snapshot sees. Rows that were
+-- added are gone, so no step finds them again.
 create or replace function postrider_internal.fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/fold_clients.sql
--- An error in the count of clients must not stop fold, which also counts job_totals, tends the cache and prunes dedupe keys. The ended requests of
--- this call are missing from the counts then. So the next count begins with a recount, 10 s later.
+-- An error in the count of clients must not stop fold, which also counts job_totals, tends the cache and prunes dedupe
+-- keys. The ended requests of this call are missing from the counts then. So the next count begins with a recount, 10 s
+-- later.
 --
 -- A statement that is cancelled or exceeds its limit of time (57014) still ends fold as a whole.
 create or replace function postrider_internal.try_fold_clients(p_ended bigint[]) returns void

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job that names its credential says where it goes; one that has it from its service may carry it to that service only,
--- however absolute its own URL is. A relative URL may be joined to any server that the service has in the worker's
--- environment, or to its base where it has none there: that is where pick_servers lets the call go.
+-- A job that names its credential says where it goes; one that has it from its service may carry it to that service
+-- only, however absolute its own URL is. A relative URL may be joined to any server that the service has in the
+-- worker's environment, or to its base where it has none there: that is where pick_servers lets the call go.
 create or replace function postrider_internal.can_carry_credential(
   p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text, p_environment text)
 returns boolean

@@ -1,16 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives for seconds
--- is not fetched again and again.
+-- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives
+-- for seconds is not fetched again and again.
 --
 -- One without secrets is logged off, whatever its state was set to by hand.
 --
--- p: the API refuses each token, so all but the probe wait, as after w. One that is not told in time looks again by itself.
+-- p: the API refuses each token, so all but the probe wait, as after w. One that is not told in time looks again by
+-- itself.
 --
--- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who ends the
--- refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's open transaction has
--- that row, the job waits all the same and looks again by itself: no other job of the worker is to wait for that. How long it takes to
--- find that out is the caller's lock_timeout.
+-- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who
+-- ends the refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's
+-- open transaction has that row, the job waits all the same and looks again by itself: no other job of the worker is to
+-- wait for that. How long it takes to find that out is the caller's lock_timeout.
 create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp

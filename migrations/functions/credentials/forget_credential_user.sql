@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more (credential_owner).
--- The caller has locked the row of credentials.
+-- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more
+-- (credential_owner). The caller has locked the row of credentials.
 --
--- Calls of the user before are still under way: what they carried was of an earlier version than the next login has, and
--- their cookies, which come later than this, are of an earlier login (store_cookies).
+-- Calls of the user before are still under way: what they carried was of an earlier version than the next login has,
+-- and their cookies, which come later than this, are of an earlier login (store_cookies).
 create or replace function postrider_internal.forget_credential_user(p_credential text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Of the claimed jobs given, those with a credential: who cannot be called ends here, without a call; who needs a token that is
--- being fetched leaves the worker for scheduled, no attempt used, until release_credential_waits. The 15 s are for the case that
--- nobody releases it. Where an API refuses each token, the jobs are held: they wait like that for 5 min at a time, max_wait in all, but for the
--- one that release_token_probe has chosen.
+-- Of the claimed jobs given, those with a credential: who cannot be called ends here, without a call; who needs a token
+-- that is being fetched leaves the worker for scheduled, no attempt used, until release_credential_waits. The 15 s are
+-- for the case that nobody releases it. Where an API refuses each token, the jobs are held: they wait like that for 5
+-- min at a time, max_wait in all, but for the one that release_token_probe has chosen.
 --
--- Locks of credentials are waited for for 500 ms, or for as long as the caller waits for locks if that is less, all of them together: an open transaction may have changed every one.
+-- Locks of credentials are waited for for 500 ms, or for as long as the caller waits for locks if that is less, all of
+-- them together: an open transaction may have changed every one.
 create or replace function postrider_internal.hold_for_credentials(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql

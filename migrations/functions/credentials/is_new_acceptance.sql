@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: credentials/accepting_endpoint.sql
 -- planner: generic-plans
--- For most calls this must cost nothing: it is news that an endpoint takes the present token as long as none has, or one that refused the token
--- does, or jobs are held. A second endpoint counts within 10 minutes of a refresh, while a refused endpoint may be judged by it.
+-- For most calls this must cost nothing: it is news that an endpoint takes the present token as long as none has, or
+-- one that refused the token does, or jobs are held. A second endpoint counts within 10 minutes of a refresh, while a
+-- refused endpoint may be judged by it.
 create or replace function postrider_internal.is_new_acceptance(p_credential text, p_job bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,13 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
 -- What answers mean for the credentials that their calls carried. A token is refused by a status of
--- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's code. Then the job
--- goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer token there it is simply sent again.
+-- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's
+-- code. Then the job goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer
+-- token there it is simply sent again.
 --
--- What ends this: a third send, or an endpoint that refuses the token where another takes it (is_refused_by_endpoint). Where two endpoints refuse a fresh
--- token and none takes it, the jobs of the credential are held, but for one a minute (hold_for_credentials).
+-- What ends this: a third send, or an endpoint that refuses the token where another takes it (is_refused_by_endpoint).
+-- Where two endpoints refuse a fresh token and none takes it, the jobs of the credential are held, but for one a minute
+-- (hold_for_credentials).
 --
--- Refreshes that refused jobs set off are 30 s apart; all wait meanwhile. A token that has reached its end is refreshed at once.
+-- Refreshes that refused jobs set off are 30 s apart; all wait meanwhile. A token that has reached its end is refreshed
+-- at once.
 --
 -- Times that lie ahead are of a clock that was set back since: they count as long ago.
 --
@@ -49,7 +52,8 @@ begin
              or v_attempt.status in (400, 403)
              and position('invalid_token' in coalesce(postrider_internal.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
         then 'refused'
-      -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the request.
+      -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the
+      -- request.
       when v_attempt.verdict in ('s', 'n') or v_attempt.status between 200 and 399
         or v_attempt.status in (404, 405, 406, 409, 410, 415, 422)
         then 'accepted' end;
@@ -72,8 +76,8 @@ begin
     end;
     perform set_config('lock_timeout', v_timeout, true);
     if v_is_held then
-      -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused are
-      -- sent again 5 s later, whatever their own backoff: no failure of theirs is what they wait for.
+      -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused
+      -- are sent again 5 s later, whatever their own backoff: no failure of theirs is what they wait for.
       for i in 1 .. cardinality(p_attempts) loop
         continue when v_credential_of[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
         p_attempts[i].verdict := 'h';

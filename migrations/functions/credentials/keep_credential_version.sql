@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Calls and refreshes of one that is deleted are still under way, and they know it by name and version: the next one of its name goes on
--- where it ended (restore_credential_version).
+-- Calls and refreshes of one that is deleted are still under way, and they know it by name and version: the next one of
+-- its name goes on where it ended (restore_credential_version).
 create or replace function postrider_internal.keep_credential_version() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- What a worker is to do for credentials: s: seal these secrets and give them to store_sealed_secrets; r: fetch a token. A refresh is
--- one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. One that is another's for longer is of a clock
--- that was set back since: that worker may be at it, and has its 14 s from now on. Without a key a worker can use what is
--- still plain, and nothing else; one whose key does not open some secrets leaves those to others (p_except).
+-- What a worker is to do for credentials: s: seal these secrets and give them to store_sealed_secrets; r: fetch a
+-- token. A refresh is one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. One that is
+-- another's for longer is of a clock that was set back since: that worker may be at it, and has its 14 s from now on.
+-- Without a key a worker can use what is still plain, and nothing else; one whose key does not open some secrets leaves
+-- those to others (p_except).
 --
 -- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
 create or replace function postrider_internal.next_credential_tasks(p_worker int, p_has_key boolean, p_can_refresh boolean default true, p_except text[] default '{}')

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two endpoints that refuse a token which came by a refresh, and which none takes: then the login is in doubt, and jobs are held. A token of a
--- login may be an old one, so it is refreshed first.
+-- Two endpoints that refuse a token which came by a refresh, and which none takes: then the login is in doubt, and jobs
+-- are held. A token of a login may be an old one, so it is refreshed first.
 --
 -- A hundred endpoints are enough to judge by. The caller has locked the row of credentials.
 create or replace function postrider_internal.record_token_refused(p_refresh postrider_internal.refreshes, p_version bigint, p_endpoint text) returns postrider_internal.refreshes

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- s: there is a token. r: another try may end better. d: the same, and refresh_end counts it as a refusal: a 400, 401 or 403, or an answer that is
--- good by its status and holds no token. f: the user is to log in again: RFC 6749, 5.2 or 4.1.2.1, has a code for the reason.
+-- s: there is a token. r: another try may end better. d: the same, and refresh_end counts it as a refusal: a 400, 401
+-- or 403, or an answer that is good by its status and holds no token. f: the user is to log in again: RFC 6749, 5.2 or
+-- 4.1.2.1, has a code for the reason.
 --
--- Some answer form-encoded whatever they are asked for. Of an answer only its error and error_description stand in p_error; the worker takes out
--- what is a secret.
+-- Some answer form-encoded whatever they are asked for. Of an answer only its error and error_description stand in
+-- p_error; the worker takes out what is a secret.
 create or replace function postrider_internal.refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts only while the refresh is still this worker's. A token that comes too late, from a worker that was held up, is kept as
--- the spare: the server may have ended the one before it, and then it is the only one that works. But never for another login than
--- the one it was fetched for: both take their numbers from fences, with the credential's row locked.
+-- Counts only while the refresh is still this worker's. A token that comes too late, from a worker that was held up, is
+-- kept as the spare: the server may have ended the one before it, and then it is the only one that works. But never for
+-- another login than the one it was fetched for: both take their numbers from fences, with the credential's row locked.
 --
 -- Without a key the worker gives the secrets as they are, name, value, ...; else p_plain is empty.
 --
--- Somebody's open transaction may hold the credential's row for long. Heartbeats share this session, so nothing is waited for:
--- the worker keeps what it has and comes again, and the lease goes on, or another worker would use the refresh token once more.
+-- Somebody's open transaction may hold the credential's row for long. Heartbeats share this session, so nothing is
+-- waited for: the worker keeps what it has and comes again, and the lease goes on, or another worker would use the
+-- refresh token once more.
 --
 -- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
 create or replace function postrider_internal.refresh_end(

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to wait
--- holds the credential's row (for share), which the caller has changed before: so nobody is missed.
+-- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to
+-- wait holds the credential's row (for share), which the caller has changed before: so nobody is missed.
 create or replace function postrider_internal.release_credential_waits(p_credential text, p_failed boolean, p_job bigint default null) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

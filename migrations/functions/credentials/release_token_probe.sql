@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: credentials/release_credential_waits.sql
 -- planner: no-jit
--- Of the first thousand that wait, one whose endpoint has not refused the token. A time ahead is of a clock that was set back since.
+-- Of the first thousand that wait, one whose endpoint has not refused the token. A time ahead is of a clock that was
+-- set back since.
 create or replace function postrider_internal.release_token_probe() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- After the insert, which waits for a transaction that is deleting the one before it: so that one's version is there to be read. Rows are
--- locked in the order of a delete, the credential first. Written and not just read: in a transaction with a snapshot from before that
--- delete it is a serialization failure then, and no version that was used already.
+-- After the insert, which waits for a transaction that is deleting the one before it: so that one's version is there to
+-- be read. Rows are locked in the order of a delete, the credential first. Written and not just read: in a transaction
+-- with a snapshot from before that delete it is a serialization failure then, and no version that was used already.
 create or replace function postrider_internal.restore_credential_version() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

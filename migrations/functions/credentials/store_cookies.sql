@@ -1,18 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. One that begins with a
--- tab is what the call was given behind it, and that is gone. Calls that run at the same time share a jar: each brings only
--- what it changed, so that a slow one does not put back what others have renewed or removed, and what is gone goes only as
--- long as it is what that call was given.
+-- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. One that begins
+-- with a tab is what the call was given behind it, and that is gone. Calls that run at the same time share a jar: each
+-- brings only what it changed, so that a slow one does not put back what others have renewed or removed, and what is
+-- gone goes only as long as it is what that call was given.
 --
--- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a path),
--- or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
+-- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a
+-- path), or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
 --
--- p_version and p_fence: of the token that the call carried, and of its claim. What it carried may have been another user's:
--- then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after this look is
--- served by the column login: cookies of an earlier one are neither sent nor put in the place of newer ones.
+-- p_version and p_fence: of the token that the call carried, and of its claim. What it carried may have been another
+-- user's: then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after
+-- this look is served by the column login: cookies of an earlier one are neither sent nor put in the place of newer
+-- ones.
 --
--- An open transaction that has logged in or out (forget_credential_user) holds the jar's rows, one that deletes the service its key. This runs in the end of a call, which would take its
--- whole batch along when its time is over: the rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
+-- An open transaction that has logged in or out (forget_credential_user) holds the jar's rows, one that deletes the
+-- service its key. This runs in the end of a call, which would take its whole batch along when its time is over: the
+-- rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
 -- cookie is worth less than a result.
 create or replace function postrider_internal.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
@@ -35,8 +37,8 @@ begin
   begin
     -- Put back with all else that the block has done, if it fails.
     --
-    -- One writer for a jar: cookies come in any order, and two batches would wait for each other. It is done in a moment; but any login
-    -- of the database may take the key, and keep it.
+    -- One writer for a jar: cookies come in any order, and two batches would wait for each other. It is done in a
+    -- moment; but any login of the database may take the key, and keep it.
     perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
     perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
     perform set_config('lock_timeout', p_patience, true);

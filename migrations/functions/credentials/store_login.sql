@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock order of everything about credentials: rows of credentials by name, then the rows of the other tables that belong to
--- them, then ready and scheduled.
+-- Lock order of everything about credentials: rows of credentials by name, then the rows of the other tables that
+-- belong to them, then ready and scheduled.
 create or replace function postrider_internal.store_login(
   p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamptz) returns void
 language plpgsql

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Who holds the row is just logging in or out; if its transaction changes nothing, the next look brings these again.
 --
--- The spare that a worker without a key has left in plain goes too: it is only for the case that these turn out not to work.
+-- The spare that a worker without a key has left in plain goes too: it is only for the case that these turn out not to
+-- work.
 create or replace function postrider_internal.store_sealed_secrets(p_credential text, p_version bigint, p_sealed bytea) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names all that holds the job: who ends one pause only to find the next asks twice. What ends the pauses comes last, and says that the
--- job then runs only if nothing else holds it.
+-- Names all that holds the job: who ends one pause only to find the next asks twice. What ends the pauses comes last,
+-- and says that the job then runs only if nothing else holds it.
 --
--- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold it. p_track and
--- p_seq: its place, null if it has none yet.
+-- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold
+-- it. p_track and p_seq: its place, null if it has none yet.
 create or replace function postrider_internal.explain_hold(
   p_queue text, p_lane text, p_idle text, p_at timestamptz, p_track int, p_seq bigint)
 returns text

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A list does not say how many rows its INSERT had, and what came after a large one waits in lists, too. Lists of one transaction have
--- one time; where too few of them are left to tell, it says both.
+-- A list does not say how many rows its INSERT had, and what came after a large one waits in lists, too. Lists of one
+-- transaction have one time; where too few of them are left to tell, it says both.
 create or replace function postrider_internal.explain_intake(p_list bigint, p_lane text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_at: when the job is due, null: now. p_track and p_seq: its place, null if it has none yet. p_is_held: something else holds it, too,
--- so nobody knows when it begins.
+-- p_at: when the job is due, null: now. p_track and p_seq: its place, null if it has none yet. p_is_held: something
+-- else holds it, too, so nobody knows when it begins.
 create or replace function postrider_internal.explain_limits(
   p_lane postrider.lanes, p_at timestamptz, p_track int, p_seq bigint, p_is_held boolean)
 returns text

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at the front
--- of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a look should cost.
+-- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at
+-- the front of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a
+-- look should cost.
 create or replace function postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track int, p_seq bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

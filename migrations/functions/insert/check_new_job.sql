@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Before the row: a skipped duplicate is never inserted, and RETURNING does not show it. A row that breaks a rule passes and takes no
--- key; queue_new_jobs refuses it by its column. A tag or queue beyond its limit is refused here, because an index may be unable to take it.
--- One trigger for all of these, because the executor evaluates the condition of each trigger for each row. PostgreSQL parses the condition
--- anew in each INSERT, so it is short: a list of the methods took 15 us in a session that has been idle.
+-- Before the row: a skipped duplicate is never inserted, and RETURNING does not show it. A row that breaks a rule
+-- passes and takes no key; queue_new_jobs refuses it by its column. A tag or queue beyond its limit is refused here,
+-- because an index may be unable to take it. One trigger for all of these, because the executor evaluates the condition
+-- of each trigger for each row. PostgreSQL parses the condition anew in each INSERT, so it is short: a list of the
+-- methods took 15 us in a session that has been idle.
 create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -45,8 +46,9 @@ begin
   if v_holder is null then
     return new;
   elsif new.on_duplicate = 'skip' then
-    -- A row that breaks a rule is refused even if its key is taken. To check all rules takes ten times as long as to see that a row is
-    -- good at first sight. The row is in an array, because PL/pgSQL copies a record at each of a hundred mentions.
+    -- A row that breaks a rule is refused even if its key is taken. To check all rules takes ten times as long as to
+    -- see that a row is good at first sight. The row is in an array, because PL/pgSQL copies a record at each of a
+    -- hundred mentions.
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
     if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0 and postrider_internal.is_valid_with_service(v_row[1], v_service)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What cannot be read is left to queue_new_jobs, which refuses it by its place; and what expand inserts was read when its batch was inserted.
+-- What cannot be read is left to queue_new_jobs, which refuses it by its place; and what expand inserts was read when
+-- its batch was inserted.
 create or replace function postrider_internal.each_times(p_each jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

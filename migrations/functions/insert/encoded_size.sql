@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The size that PercentEncoding gives a name or value of a form. What is left without the unreserved characters takes three bytes each.
+-- The size that PercentEncoding gives a name or value of a form. What is left without the unreserved characters takes
+-- three bytes each.
 create or replace function postrider_internal.encoded_size(p_text text) returns int
 language sql immutable strict parallel safe
 as $$

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/find_key_owner.sql
--- Through job_status, so that a role finds the jobs that it may see. A key that was taken by a job that has ended is free.
+-- Through job_status, so that a role finds the jobs that it may see. A key that was taken by a job that has ended is
+-- free.
 create or replace function postrider.find_job(dedupe_key text, queue text default 'default') returns bigint
 language sql stable
 set search_path = pg_catalog, pg_temp

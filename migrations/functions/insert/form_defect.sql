@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON: body_bytes adds that up.
+-- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON:
+-- body_bytes adds that up.
 create or replace function postrider_internal.form_defect(p_form jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

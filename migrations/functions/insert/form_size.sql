@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Follows form_pairs without building its names. Each byte that is not unreserved (RFC 3986, 2.3) is sent as three, a space as one; so are
--- the brackets around an inner name.
+-- Follows form_pairs without building its names. Each byte that is not unreserved (RFC 3986, 2.3) is sent as three, a
+-- space as one; so are the brackets around an inner name.
 create or replace function postrider_internal.form_size(p_form jsonb) returns numeric
 language sql immutable strict parallel safe
 as $$

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- jsonb keeps 1e100000 in a few bytes and writes it out with 100,000 digits: 10 MB of such numbers cannot be shown any more,
--- and a view that holds one such row fails as a whole. A hundred of them are let through. The first condition finds what
--- may be such a number, the second looks at the numbers themselves
--- (through an array: jsonb_path_query needs squared time to hand out a million values).
+-- jsonb keeps 1e100000 in a few bytes and writes it out with 100,000 digits: 10 MB of such numbers cannot be shown any
+-- more, and a view that holds one such row fails as a whole. A hundred of them are let through. The first condition
+-- finds what may be such a number, the second looks at the numbers themselves (through an array: jsonb_path_query needs
+-- squared time to hand out a million values).
 create or replace function postrider_internal.has_endless_numbers(p_text text, p_json jsonb) returns boolean
 language plpgsql immutable parallel safe
 as $$

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/is_small_json.sql
--- Inlined. 64 KiB is the least that settings.max_request_body may be, so such a body needs no look at the settings. A form carries the
--- names of outer objects in each field: one of 400 bytes has at most 60,000 as it is sent.
+-- Inlined. 64 KiB is the least that settings.max_request_body may be, so such a body needs no look at the settings. A
+-- form carries the names of outer objects in each field: one of 400 bytes has at most 60,000 as it is sent.
 create or replace function postrider_internal.is_small_body(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined, so it must be as stable as pg_column_size. The first two conditions bound what is written out for the third: 1e130000 takes
--- twelve bytes and is written with 130,000.
+-- Inlined, so it must be as stable as pg_column_size. The first two conditions bound what is written out for the third:
+-- 1e130000 takes twelve bytes and is written with 130,000.
 create or replace function postrider_internal.is_small_json(p_json jsonb) returns boolean
 language sql stable parallel safe
 as $$

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/is_storable_json.sql, insert/is_plain_url.sql
 -- The usual rows with more than a URL: a service, headers, arguments, limits, times. One expression that the planner
--- inlines, 15 us a row where refuse_bad_job takes 300; whatever it is not sure of, refuse_bad_job looks at. The size of the body is not among it.
+-- inlines, 15 us a row where refuse_bad_job takes 300; whatever it is not sure of, refuse_bad_job looks at. The size of
+-- the body is not among it.
 create or replace function postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) returns boolean
 language sql stable parallel safe
 as $$

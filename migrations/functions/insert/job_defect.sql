@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was inserted: a row
--- removed since then ends the member as it ends every job, with config, or is noted as an error of its callback. All else is held against
--- the rules then, too: anybody may set the setting that tells of it.
+-- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was
+-- inserted: a row removed since then ends the member as it ends every job, with config, or is noted as an error of its
+-- callback. All else is held against the rules then, too: anybody may set the setting that tells of it.
 create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -51,7 +51,8 @@ begin
      'created_at', 'must be a point in time', 'Leave it out for now.'),
     (not isfinite(p_job.run_at),
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
-    -- A deadline that has just passed is no mistake: the job ends as expired. An hour is more than a transaction or a clock explains.
+    -- A deadline that has just passed is no mistake: the job ends as expired. An hour is more than a transaction or a
+    -- clock explains.
     (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null
        and current_setting('postrider.makes_ticks', true) is distinct from 'on',
      'expires_at', 'is more than an hour in the past', 'Give a later time, or leave it out; check the time zone of the value.'),

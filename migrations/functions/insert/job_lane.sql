@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_lane.sql
--- Of a job: coalesce(lane, service), and its URL, whose host is written out even where the rest is a template. A batch or chain has no URL
--- and no lane, although it may have a service.
+-- Of a job: coalesce(lane, service), and its URL, whose host is written out even where the rest is a template. A batch
+-- or chain has no URL and no lane, although it may have a service.
 --
 -- Inlined by the planner; url_lane, at some microseconds, is for URLs with a user, an upper-case host, a dot
 -- at the host's end and the like.

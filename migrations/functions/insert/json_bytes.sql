@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- jsonb keeps 1e130000 in a few bytes and writes it out with 130,000 digits. Writing out 8 KiB of jsonb makes at most 90 MB. From there
--- on the sizes of the numbers are added up first, from their binary form, and JSON that has too many digits is not written out at all.
--- Binary form of a numeric: count of digit groups, weight, sign, scale (2 bytes each), then groups of four decimal digits.
+-- jsonb keeps 1e130000 in a few bytes and writes it out with 130,000 digits. Writing out 8 KiB of jsonb makes at most
+-- 90 MB. From there on the sizes of the numbers are added up first, from their binary form, and JSON that has too many
+-- digits is not written out at all. Binary form of a numeric: count of digit groups, weight, sign, scale (2 bytes
+-- each), then groups of four decimal digits.
 create or replace function postrider_internal.json_bytes(p_json jsonb, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For worker submit: the server's own error would quote the text, passwords and bodies with it, to the terminal and to its log.
+-- For worker submit: the server's own error would quote the text, passwords and bodies with it, to the terminal and to
+-- its log.
 create or replace function postrider_internal.json_defect(p_text text, out line int, out reason text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/form_size.sql, insert/parts_bytes.sql
--- Inlined into a subquery of claim, which has written JSON out already (p_written) unless that takes more than 16 KiB in the table. A
--- plain body is not read. By columns: of a row the planner would make a value for each job.
+-- Inlined into a subquery of claim, which has written JSON out already (p_written) unless that takes more than 16 KiB
+-- in the table. A plain body is not read. By columns: of a row the planner would make a value for each job.
 create or replace function postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) returns bigint
 language sql stable
 as $$

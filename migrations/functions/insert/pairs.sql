@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us. One element is
--- appended at a time: that is done in place, where each concatenation of arrays copies all there is.
+-- Without a query inside, which would be started anew for each object (20 to 50 us): two headers take 3 us. One element
+-- is appended at a time: that is done in place, where each concatenation of arrays copies all there is.
 create or replace function postrider_internal.pairs(p_object jsonb) returns text[]
 language plpgsql immutable strict parallel safe
 as $$

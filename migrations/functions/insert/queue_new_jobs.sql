@@ -2,14 +2,15 @@
 -- planner: no-jit
 -- Runs once for each INSERT into jobs, whatever its number of rows: refuses bad rows, feeds ready and scheduled.
 --
--- An inserting transaction never writes into tracks: others that need the same new track would wait for its commit. Rows whose track does
--- not exist yet go to track 0, and the leader moves them within milliseconds. While some wait there, rows of a track made within the last
--- second go behind them: a row inserted while the track was made has not been moved yet, and rows after it would overtake it.
+-- An inserting transaction never writes into tracks: others that need the same new track would wait for its commit.
+-- Rows whose track does not exist yet go to track 0, and the leader moves them within milliseconds. While some wait
+-- there, rows of a track made within the last second go behind them: a row inserted while the track was made has not
+-- been moved yet, and rows after it would overtake it.
 --
--- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in.
--- While such lists wait, a row queues behind them only if its own track has rows there, so order holds. The rows of a statement come
--- in the order in which their ids were given. Lanes with fewer than 1000 rows of a statement that names more than 256 of them share
--- lists: ready would have more tracks than workers can look at (see feed_crowd).
+-- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in. While such
+-- lists wait, a row queues behind them only if its own track has rows there, so order holds. The rows of a statement
+-- come in the order in which their ids were given. Lanes with fewer than 1000 rows of a statement that names more than
+-- 256 of them share lists: ready would have more tracks than workers can look at (see feed_crowd).
 --
 -- Batches, chains and their members are planted instead of fed: the end of the transaction starts them (trees_begin).
 create or replace function postrider_internal.queue_new_jobs() returns trigger
@@ -46,10 +47,10 @@ begin
   if current_setting('postrider.identified', true) is distinct from ('postrider_internal.workers'::regclass::oid)::text then
     perform postrider_internal.record_early_insert((select min(n.id) from new_rows n));
   end if;
-  -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and more before it
-  -- does anything, three times that in a session that has been idle, so one does it all, or nothing. A track whose lane reads as a plain
-  -- host and port vouches for the host of a URL. The news name the track, for a claim that looks there only, and the job, since of equal
-  -- news of one transaction PostgreSQL delivers one.
+  -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
+  -- more before it does anything, three times that in a session that has been idle, so one does it all, or nothing. A
+  -- track whose lane reads as a plain host and port vouches for the host of a URL. The news name the track, for a claim
+  -- that looks there only, and the job, since of equal news of one transaction PostgreSQL delivers one.
   insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at from new_rows n
    cross join lateral ( select t.id, t.lane
@@ -116,8 +117,9 @@ begin
     end if;
   end if;
 
-  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is cheaper than
-  -- looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell whether it is worth trying.
+  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
+  -- cheaper than looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell
+  -- whether it is worth trying.
   if v_is_large then
     declare
       v_job postrider.jobs;
@@ -136,7 +138,8 @@ begin
                           and postrider_internal.is_plain_job(row(n.*)::postrider.jobs)) into v_alike
         from (select r.* from new_rows r limit 1000) n;
       if v_alike then
-        -- Judged below the aggregate, not in it: a scan of new rows hands each column that is named above it up, 50 of them.
+        -- Judged below the aggregate, not in it: a scan of new rows hands each column that is named above it up, 50 of
+        -- them.
         select min(n.id), max(n.id), count(*), bool_and(n.is_alike) into v_first, v_last, v_rows, v_alike
           from (select n.id, coalesce(
                          (n.url = v_job.url or n.url like v_pattern and postrider_internal.is_plain_url(n.url))
@@ -210,15 +213,16 @@ begin
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
     if v_planted is not null and v_code is null then
       begin
-        -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is checked once.
+        -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is
+        -- checked once.
         perform postrider_internal.refuse_bad_each(e.each, e.defaults, e.id)
            from (select n.each, postrider_internal.member_defaults(row(n.*)::postrider.jobs) as defaults, min(n.id) as id
                    from new_rows n where n.each is not null group by 1, 2) e;
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
         perform postrider_internal.insert_tree_rows(v_planted);
-        -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible above. Since then,
-        -- this one has waited for the first member of it that took a position.
+        -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible
+        -- above. Since then, this one has waited for the first member of it that took a position.
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
       exception when sqlstate 'PR001' or sqlstate 'PR005' then
@@ -262,7 +266,8 @@ begin
      where v_behind <> '{}' and n.id = any (v_behind)
      group by 1, 2, 3;
   end if;
-  -- If each lane has 1000 rows, all rows go to lists of one lane, which one pass makes (saves 1.6 us a row). The first 1000 rows show it.
+  -- If each lane has 1000 rows, all rows go to lists of one lane, which one pass makes (saves 1.6 us a row). The first
+  -- 1000 rows show it.
   if v_special = 0 and v_rows - v_later >= 10000 then
     select current_setting('work_mem'), current_setting('enable_sort') into v_work_mem, v_sort;
     select count(*) * 1000 <= v_rows - v_later, least(64000, 1000 * round(1000.0 / max(l.jobs))), min(l.first)

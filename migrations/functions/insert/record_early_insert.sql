@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: workers/is_identified.sql
--- queue_new_jobs calls this at the first INSERT of each session. In a session that began between a restore and the first worker it calls this at each
--- INSERT. Other jobs had the same ids after the backup, so end_restored gives these jobs Idempotency-Keys with a new first part.
+-- queue_new_jobs calls this at the first INSERT of each session. In a session that began between a restore and the
+-- first worker it calls this at each INSERT. Other jobs had the same ids after the backup, so end_restored gives these
+-- jobs Idempotency-Keys with a new first part.
 create or replace function postrider_internal.record_early_insert(p_first bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

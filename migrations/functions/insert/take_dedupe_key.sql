@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- The row is locked before anybody looks whether its holder has ended: a lock that is waited for inside of one statement
--- would leave that statement with the state of before. retry() takes the key again before its job can be claimed, so who
--- waits for it here sees an unfinished job.
+-- The row is locked before anybody looks whether its holder has ended: a lock that is waited for inside of one
+-- statement would leave that statement with the state of before. retry() takes the key again before its job can be
+-- claimed, so who waits for it here sees an unfinished job.
 create or replace function postrider_internal.take_dedupe_key(p_queue text, p_key text, p_job bigint) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

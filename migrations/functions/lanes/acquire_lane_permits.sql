@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A worker draws what lanes with limits allow it: permits, how many calls it may have under way, and slots, the moments at
--- which it may begin one. It says how many calls it has under way (p_used), how many permits it would like to have in all
--- (p_hold) and how many more slots (p_slots).
+-- A worker draws what lanes with limits allow it: permits, how many calls it may have under way, and slots, the moments
+-- at which it may begin one. It says how many calls it has under way (p_used), how many permits it would like to have
+-- in all (p_hold) and how many more slots (p_slots).
 --
--- Permits of all workers together are never more than max_in_flight, unless it was lowered: who has more under way begins
--- none until it is below. While somebody waits for permits nobody keeps more than its share of them.
+-- Permits of all workers together are never more than max_in_flight, unless it was lowered: who has more under way
+-- begins none until it is below. While somebody waits for permits nobody keeps more than its share of them.
 --
--- Slots lie evenly apart, a little more than rate_period / rate_limit: by 2 % of the period, 100 ms at most. A call may begin
--- later than its slot by as much, and still no period sees more than rate_limit calls and one. They are given away 250 ms
--- ahead at most; first_us is the first one, or the first that can be had.
+-- Slots lie evenly apart, a little more than rate_period / rate_limit: by 2 % of the period, 100 ms at most. A call may
+-- begin later than its slot by as much, and still no period sees more than rate_limit calls and one. They are given
+-- away 250 ms ahead at most; first_us is the first one, or the first that can be had.
 --
 -- Lock order: the rows of lane_rates by lane, in a statement of its own: the next one sees what others have drawn. The
 -- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.

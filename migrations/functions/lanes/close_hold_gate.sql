@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In steps: the look at the tables must not be older than the lock, which nobody has who may still commit such a row. What
--- is looked for is what claim looks for.
+-- In steps: the look at the tables must not be older than the lock, which nobody has who may still commit such a row.
+-- What is looked for is what claim looks for.
 create or replace function postrider_internal.close_hold_gate() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Attempts that were answered by "come later" (verdicts w and d) use nothing up, so something else must end them: max_wait of
--- the service, counted from the first such answer to this attempt number, and expires_at.
+-- Attempts that were answered by "come later" (verdicts w and d) use nothing up, so something else must end them:
+-- max_wait of the service, counted from the first such answer to this attempt number, and expires_at.
 --
 -- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
 --

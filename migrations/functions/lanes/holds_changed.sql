@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The gate is open before the row commits, so a claim that begins after the commit finds it open. The lock is shared by all
--- who write such rows, and held until they commit: while one may still commit, close_hold_gate leaves the gate as it is.
+-- The gate is open before the row commits, so a claim that begins after the commit finds it open. The lock is shared by
+-- all who write such rows, and held until they commit: while one may still commit, close_hold_gate leaves the gate as
+-- it is.
 create or replace function postrider_internal.holds_changed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

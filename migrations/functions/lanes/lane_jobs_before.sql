@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Those of a higher priority, whatever their queue, those before it on its track, and as many of each other queue, since queues take
--- turns. What a paused queue holds is before nothing.
+-- Those of a higher priority, whatever their queue, those before it on its track, and as many of each other queue,
+-- since queues take turns. What a paused queue holds is before nothing.
 create or replace function postrider_internal.lane_jobs_before(p_track int, p_seq bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

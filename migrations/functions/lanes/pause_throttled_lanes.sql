@@ -2,18 +2,22 @@
 -- planner: no-jit
 -- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
 -- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
--- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it is long ago.
+-- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it
+-- is long ago.
 --
--- A server that takes a few calls at once refuses the others first and answers the few later. A success of a call that began together
--- with the last 429 ends its streak, too: the next one is the first again. Such a call began behind the pause before that 429, which
--- was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the first one it is half a second by choice). Calls
--- from before that pause tell of a time when the server was not asked for too much yet.
+-- A server that takes a few calls at once refuses the others first and answers the few later. A success of a call that
+-- began together with the last 429 ends its streak, too: the next one is the first again. Such a call began behind the
+-- pause before that 429, which was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the
+-- first one it is half a second by choice). Calls from before that pause tell of a time when the server was not asked
+-- for too much yet.
 --
--- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second counts as a second.
+-- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second
+-- counts as a second.
 --
--- Lock order: after the rows of the finish; by lane, first its row of throttled_lanes, then that of lanes. The end of a streak
--- skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's open transaction
--- has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for that.
+-- Lock order: after the rows of the finish; by lane, first its row of throttled_lanes, then that of lanes. The end of a
+-- streak skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's
+-- open transaction has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for
+-- that.
 create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

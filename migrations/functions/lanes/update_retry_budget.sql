@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- When a lane is failing, without a clock or a table of its own.
 --
--- A lane fails when for 1.5 s (three folds) there have been 100 calls within 10 s or so, and most of those that say something were
--- bad, in each fold, too. So a burst whose retries succeed within a second or two is never held, and a lane with less than
--- 10 calls a second neither: its retries would be let through anyway.
+-- A lane fails when for 1.5 s (three folds) there have been 100 calls within 10 s or so, and most of those that say
+-- something were bad, in each fold, too. So a burst whose retries succeed within a second or two is never held, and a
+-- lane with less than 10 calls a second neither: its retries would be let through anyway.
 --
--- From then on only what comes after counts: calls, since those before were retries nobody held; good and bad, of 2 s or so, ten
--- calls of each fold at most, since ten retries a second shall be heard beside the many calls that failed before. When two of
--- three succeed the lane is well and its row goes; to fail again it needs all of the above.
+-- From then on only what comes after counts: calls, since those before were retries nobody held; good and bad, of 2 s
+-- or so, ten calls of each fold at most, since ten retries a second shall be heard beside the many calls that failed
+-- before. When two of three succeed the lane is well and its row goes; to fail again it needs all of the above.
 create or replace function postrider_internal.update_retry_budget(
   p_old postrider_internal.failing_lanes, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamptz)
 returns postrider_internal.failing_lanes

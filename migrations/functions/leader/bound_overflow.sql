@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Prepares a large overflow for a new range, a step in each transaction. ATTACH reads all of the default partition, under a lock that
--- no INSERT and no claim passes (three million jobs and their results, 2.7 GB in memory: 2.9 s), unless a CHECK tells that it holds
--- nothing of the range. The CHECK is added without a look at the rows; the look, the next step, holds up nobody; then
--- extend_partitions attaches the range and drops it.
+-- Prepares a large overflow for a new range, a step in each transaction. ATTACH reads all of the default partition,
+-- under a lock that no INSERT and no claim passes (three million jobs and their results, 2.7 GB in memory: 2.9 s),
+-- unless a CHECK tells that it holds nothing of the range. The CHECK is added without a look at the rows; the look, the
+-- next step, holds up nobody; then extend_partitions attaches the range and drops it.
 --
--- Until then it would refuse an id behind the bound. So the bound, where the range will begin, is a hundred million ids ahead, more than
--- clients insert while no worker runs that goes on from here. Ids jump there when the range before is used up.
+-- Until then it would refuse an id behind the bound. So the bound, where the range will begin, is a hundred million ids
+-- ahead, more than clients insert while no worker runs that goes on from here. Ids jump there when the range before is
+-- used up.
 --
 -- Up to 64 MiB extend_partitions has read in less than the tenth of a second that it may wait for its locks anyway.
 create or replace function postrider_internal.bound_overflow() returns boolean

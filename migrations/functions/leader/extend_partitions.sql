@@ -4,13 +4,13 @@
 -- saw at its start; if it reached a range attached since, it would fail with 23514. What outruns this goes to the
 -- overflow partitions and is as good there.
 --
--- While a whole range is ahead nobody ever waits for this (NOWAIT). Under transactions of 50 ms that follow each other closely no
--- such moment comes of itself (0 of 60 tries with ten clients): with less ahead it waits a tenth of a second for it, and those that
--- begin meanwhile wait behind it.
+-- While a whole range is ahead nobody ever waits for this (NOWAIT). Under transactions of 50 ms that follow each other
+-- closely no such moment comes of itself (0 of 60 tries with ten clients): with less ahead it waits a tenth of a second
+-- for it, and those that begin meanwhile wait behind it.
 --
--- ATTACH reads the overflow while all wait. A large one has to be proven to hold nothing of the range before (bound_overflow), which
--- then begins far ahead of the ids. These jump to it, in a transaction after its own: set back by an error, the range would be
--- gone and the jump would not.
+-- ATTACH reads the overflow while all wait. A large one has to be proven to hold nothing of the range before
+-- (bound_overflow), which then begins far ahead of the ids. These jump to it, in a transaction after its own: set back
+-- by an error, the range would be gone and the jump would not.
 create or replace function postrider_internal.extend_partitions(p_worker int, p_epoch bigint) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

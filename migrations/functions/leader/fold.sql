@@ -3,8 +3,8 @@
 -- The only writer of job_totals, so finishes never meet on a shared row.
 -- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
 --
--- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to ten of them, for the
--- log. Each stands for all that one finish ended so on its track; which job, only finish notes.
+-- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to
+-- ten of them, for the log. Each stands for all that one finish ended so on its track; which job, only finish notes.
 create or replace function postrider_internal.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
 returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int, error_code text, status_code int)
 language plpgsql
@@ -111,8 +111,8 @@ begin
   perform postrider_internal.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider_internal.prune_dedupe(1000);
   if p_after = 0 then
-    -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs. No pause
-    -- is longer than an hour.
+    -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs.
+    -- No pause is longer than an hour.
     delete from postrider_internal.throttled_lanes s
      where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x where x.at < now() - interval '2 hours' for update skip locked));
   end if;
@@ -121,8 +121,8 @@ begin
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
-    -- One whose callbacks still run stands in outcomes; one that was retried since, in past_attempts. The tally is as old as
-    -- its attempt: a job that has failed again since then has a later one, with a tally of its own.
+    -- One whose callbacks still run stands in outcomes; one that was retried since, in past_attempts. The tally is as
+    -- old as its attempt: a job that has failed again since then has a later one, with a tally of its own.
     return query
     select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider_internal.state_name(f.state), e.attempt,
            e.error_code, e.status_code::int

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks still run has no
--- result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
+-- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks
+-- still run has no result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
 create or replace function postrider_internal.fold_timings(p_minutes timestamptz[], p_jobs bigint[], p_weights int[]) returns void
 language sql
 set search_path = pg_catalog, pg_temp

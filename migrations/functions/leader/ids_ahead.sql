@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges, without one
--- some 30 for a billion jobs. Ids that were left out between two ranges count for nothing. Ids that have outrun all ranges for long may
--- have none left: then there are nulls.
+-- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges,
+-- without one some 30 for a billion jobs. Ids that were left out between two ranges count for nothing. Ids that have
+-- outrun all ranges for long may have none left: then there are nulls.
 create or replace function postrider_internal.ids_ahead(
   out last_id bigint, out top bigint, out size bigint, out ahead bigint, out reach bigint, out next_id bigint)
 language sql stable

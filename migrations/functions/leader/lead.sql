@@ -8,8 +8,8 @@ as $$
 declare
   v_epoch bigint;
 begin
-  -- The lock keeps a renewal out while this worker says goodbye. A renewal that waited for that commit would take the lease once more, and
-  -- no other worker would lead for 10 s.
+  -- The lock keeps a renewal out while this worker says goodbye. A renewal that waited for that commit would take the
+  -- lease once more, and no other worker would lead for 10 s.
   if not postrider_internal.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
     return null;
   end if;

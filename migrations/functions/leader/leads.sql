@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Not in SQL: such a function, whose body holds a subquery, is parsed and planned anew in each transaction, 0.15 ms of the
--- leader's 0.7 each time, and tend asks for it twice.
+-- Not in SQL: such a function, whose body holds a subquery, is parsed and planned anew in each transaction, 0.15 ms of
+-- the leader's 0.7 each time, and tend asks for it twice.
 create or replace function postrider_internal.leads(p_worker int, p_epoch bigint) returns boolean
 language plpgsql volatile
 as $$

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new tracks, 20,000 fed
--- out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a tenth of that is fed, and lists of many
--- lanes not more often than every 100 ms.
+-- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new
+-- tracks, 20,000 fed out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a
+-- tenth of that is fed, and lists of many lanes not more often than every 100 ms.
 create or replace function postrider_internal.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
 returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean, has_crowd boolean)
 language plpgsql

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Logical replication copies rows and no sequences, and so does pg_dump --data-only with --table. The next INSERT then gets a number that a
--- row has. Jobs and rows of ready take their numbers from the same sequence. fences is not among them: the first worker that enlists in the
--- copied database finds a restore, which raises it (end_restored).
+-- Logical replication copies rows and no sequences, and so does pg_dump --data-only with --table. The next INSERT then
+-- gets a number that a row has. Jobs and rows of ready take their numbers from the same sequence. fences is not among
+-- them: the first worker that enlists in the copied database finds a restore, which raises it (end_restored).
 create or replace function postrider_internal.sequence_lags(out sequence text, out last_value bigint, out highest bigint, out repair text)
 returns setof record
 language plpgsql stable security definer

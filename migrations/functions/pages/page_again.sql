@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job that has succeeded with all pages is refused. One that max_pages stopped may fetch as many again. A page whose next could not
--- be followed is fetched once more. Every other job goes on at the page that failed.
+-- A job that has succeeded with all pages is refused. One that max_pages stopped may fetch as many again. A page whose
+-- next could not be followed is fetched once more. Every other job goes on at the page that failed.
 create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

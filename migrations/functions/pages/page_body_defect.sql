@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Asked for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: what a template stands for is not
--- known yet.
+-- Asked for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: what a
+-- template stands for is not known yet.
 create or replace function postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

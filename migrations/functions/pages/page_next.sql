@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_job as page_job gives it. A number goes on by itself; where `next` is given too, it only says whether to: null, false,
--- an empty text or nothing at its place mean no. So do `false` and `null` as the text of a header, and an empty list or object as a cursor.
+-- p_job as page_job gives it. A number goes on by itself; where `next` is given too, it only says whether to: null,
+-- false, an empty text or nothing at its place mean no. So do `false` and `null` as the text of a header, and an empty
+-- list or object as a cursor.
 --
 -- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
 -- stand in the table of pages. So it does the token of a credential that stands in the query.
 --
--- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link begins there
--- (RFC 3986, 5.1.3).
+-- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link
+-- begins there (RFC 3986, 5.1.3).
 create or replace function postrider_internal.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider_internal.fetched_pages, p_count int,
   p_headers bytea, p_body bytea, p_encoding text, p_landed text,

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keys joined by dots, or a jsonpath of keys and indexes alone: variables.after, $.variables.after, $."page-token", $[0].after.
+-- Keys joined by dots, or a jsonpath of keys and indexes alone: variables.after, $.variables.after, $."page-token",
+-- $[0].after.
 create or replace function postrider_internal.page_path(p_path text) returns text[]
 language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An answer to a page that is good by itself: what it means for the job. n: the next page is fetched; s: this was the last,
--- and result is all items; f. `page` is the row to store once the lease has turned out to hold.
+-- An answer to a page that is good by itself: what it means for the job. n: the next page is fetched; s: this was the
+-- last, and result is all items; f. `page` is the row to store once the lease has turned out to hold.
 --
 -- An empty list ends the pages, the first too: nobody is missing where nothing was asked for by name. No list at all is
 -- no_data on the first page, and no_more_data where pages before had one: the list is cut off, and the job says so

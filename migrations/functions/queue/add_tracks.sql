@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A track that a transaction still under way has made (reschedule makes one for a new priority) is not waited for, beyond 100 ms:
--- what needs it waits in track 0 until that transaction is over, and all else goes on.
+-- A track that a transaction still under way has made (reschedule makes one for a new priority) is not waited for,
+-- beyond 100 ms: what needs it waits in track 0 until that transaction is over, and all else goes on.
 --
 -- ON CONFLICT takes one of two billion ids for a row that is there already: so none is offered to it.
 --

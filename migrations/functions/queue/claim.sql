@@ -15,19 +15,21 @@
 -- Why no JIT, here and wherever a plan walks these tables: the generic plan's estimate grows with the queue, and above
 -- 100,000 each claim was compiled anew (measured at 120 k ready rows: 1.9 s instead of 7 ms).
 --
--- Pauses and limits are looked up by the claim itself: one that begins after a pause has committed takes nothing there. A
--- track of a lane with limits counts only if the worker names that lane in p_lanes (0: none): then it keeps them. While there are any, rows
--- of a removed track wait until they have a track again. Where
--- there are none, which is one look, nothing of this is in the plan: in a session that has been idle each table that
--- a plan only names costs 10 us (0.1 ms of a claim of one row).
+-- Pauses and limits are looked up by the claim itself: one that begins after a pause has committed takes nothing there.
+-- A track of a lane with limits counts only if the worker names that lane in p_lanes (0: none): then it keeps them.
+-- While there are any, rows of a removed track wait until they have a track again. Where there are none, which is one
+-- look, nothing of this is in the plan: in a session that has been idle each table that a plan only names costs 10 us
+-- (0.1 ms of a claim of one row).
 --
 -- LIMIT pulls the nested loop lazily, so only rows that are returned get locked. Lock order: (track, seq).
 --
--- A body of more than 64 KiB stays in the database until the worker has room for it: then large_body is its size as it is sent, the
--- job comes as a rich one, and prepare brings the body. -1: it may be large, and was not looked at (p_bare).
+-- A body of more than 64 KiB stays in the database until the worker has room for it: then large_body is its size as it
+-- is sent, the job comes as a rich one, and prepare brings the body. -1: it may be large, and was not looked at
+-- (p_bare).
 --
--- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body too large
--- for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one alone.
+-- p_bare: every job comes as a rich one, and nothing of it is written out here: a row whose call cannot be told (a body
+-- too large for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one
+-- alone.
 create or replace function postrider_internal.claim(
   p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
   p_bare boolean default false)
@@ -47,7 +49,8 @@ declare
   v_fence bigint;
   v_commit text := current_setting('synchronous_commit');
 begin
-  -- Behind PgBouncer this session may lead to a restored database that no worker has found yet, where another worker may have this number.
+  -- Behind PgBouncer this session may lead to a restored database that no worker has found yet, where another worker
+  -- may have this number.
   v_is_good := current_setting('postrider.identified', true) = ('postrider_internal.workers'::regclass::oid)::text;
   if v_is_good is not true then
     v_is_good := postrider_internal.is_identified();

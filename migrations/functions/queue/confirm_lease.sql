@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Apart from begin_job, since hooks run under its settings. The lease is told by its fence alone: the worker may have another number
--- by now. A row that is late ends here, as expire would end it; what somebody has locked is not waited for, since hooks of this
--- transaction may have locked what that one waits for.
+-- Apart from begin_job, since hooks run under its settings. The lease is told by its fence alone: the worker may have
+-- another number by now. A row that is late ends here, as expire would end it; what somebody has locked is not waited
+-- for, since hooks of this transaction may have locked what that one waits for.
 create or replace function postrider_internal.confirm_lease(p_track int, p_seq bigint, p_fence bigint, p_job bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A worker with many answers to judge takes no further job whose answer may be expensive: such a job waits, and uses no attempt and no slot.
--- The wait is between p_wait_ms and half as long again, so that jobs that were held together do not come back together.
+-- A worker with many answers to judge takes no further job whose answer may be expensive: such a job waits, and uses no
+-- attempt and no slot. The wait is between p_wait_ms and half as long again, so that jobs that were held together do
+-- not come back together.
 create or replace function postrider_internal.defer_expensive_jobs(
   p_worker int, p_wait_ms int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
 returns bigint[]

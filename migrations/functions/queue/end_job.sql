@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting members.
+-- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting
+-- members.
 create or replace function postrider_internal.end_job(
   p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track int default 0,
   p_attempt int default 0, p_rekey smallint default 0, p_started timestamptz default null, p_fence bigint default 0,

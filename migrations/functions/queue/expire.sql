@@ -2,8 +2,8 @@
 -- planner: no-jit, no-seqscan
 -- Like promote, it looks at what is new since p_since, and now and then at all.
 --
--- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given back, and so has one between two
--- pages.
+-- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given
+-- back, and so has one between two pages.
 create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Makes no tracks: who cancels a job of a list does this in a transaction of its own, and would hold the track till its end.
--- Jobs whose track is missing go to track 0, as those of a single INSERT do.
+-- Makes no tracks: who cancels a job of a list does this in a transaction of its own, and would hold the track till its
+-- end. Jobs whose track is missing go to track 0, as those of a single INSERT do.
 create or replace function postrider_internal.feed(p_lists bigint[]) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists of several lanes: an INSERT may name a lane for each of a million rows. Were all of these ready at once, workers would walk over
--- a million tracks to find the jobs of another client. So for each priority the next list is fed when calls for half of the tracks
--- fed before have begun. If a pause or a limit holds those back, one list follows every half second: if a quarter of all slots are free, and
--- calls for less than an eighth of the tracks have begun. Where calls are slow, no slot is free, and jobs of other clients do not wait
--- behind more tracks.
+-- Lists of several lanes: an INSERT may name a lane for each of a million rows. Were all of these ready at once,
+-- workers would walk over a million tracks to find the jobs of another client. So for each priority the next list is
+-- fed when calls for half of the tracks fed before have begun. If a pause or a limit holds those back, one list follows
+-- every half second: if a quarter of all slots are free, and calls for less than an eighth of the tracks have begun.
+-- Where calls are slow, no slot is free, and jobs of other clients do not wait behind more tracks.
 --
 -- Within a priority the INSERTs take turns in an order that is drawn anew each time.
 create or replace function postrider_internal.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a list of several lanes only the job goes: fed as a whole, lists that a client cancels jobs of would be ready all at once.
+-- Of a list of several lanes only the job goes: fed as a whole, lists that a client cancels jobs of would be ready all
+-- at once.
 create or replace function postrider_internal.feed_job(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists that a transaction has locked are left out: it has cancelled jobs there, and the others do not wait for its end.
+-- Lists that a transaction has locked are left out: it has cancelled jobs there, and the others do not wait for its
+-- end.
 create or replace function postrider_internal.feed_lane(p_queue text, p_lane text, p_priority int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists of one lane: the highest priority first, then the lanes in turn, a list of each. Up to 200 lanes are looked at in one step; the
--- next one begins behind the lane that was fed last. Jobs of these lanes that wait in lists of several lanes came earlier and go first.
+-- Lists of one lane: the highest priority first, then the lanes in turn, a list of each. Up to 200 lanes are looked at
+-- in one step; the next one begins behind the lane that was fed last. Jobs of these lanes that wait in lists of several
+-- lanes came earlier and go first.
 create or replace function postrider_internal.feed_next(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -2,11 +2,11 @@
 -- planner: no-jit
 -- What finish puts aside: attempts whose job goes on, or whose end others wait for.
 --
--- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt that
--- ends nothing is kept in past_attempts, and its job goes back: to ready at its old place (o, w; n at a new one), or to scheduled.
--- What is handed back (h) goes on at once, unless its credential's row was locked by somebody (refresh_failed; see judge_credentials) or
--- the database was short (internal, with the wait that the worker chose).
--- A page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
+-- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt
+-- that ends nothing is kept in past_attempts, and its job goes back: to ready at its old place (o, w; n at a new one),
+-- or to scheduled. What is handed back (h) goes on at once, unless its credential's row was locked by somebody
+-- (refresh_failed; see judge_credentials) or the database was short (internal, with the wait that the worker chose). A
+-- page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
 create or replace function postrider_internal.finish_nonfinal(p_worker int, p_left postrider_internal.nonfinal_attempt[])
 returns void
 language plpgsql

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A list of several lanes holds a bucket of them. The larger the INSERT, the more buckets it makes: 1, 16, 256, 4096 or 65536 for
--- each priority, so that a list has about 500 jobs.
+-- A list of several lanes holds a bucket of them. The larger the INSERT, the more buckets it makes: 1, 16, 256, 4096 or
+-- 65536 for each priority, so that a list has about 500 jobs.
 create or replace function postrider_internal.intake_buckets(p_queue text, p_lane text) returns int[]
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

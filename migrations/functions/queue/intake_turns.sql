@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the first lane on.
+-- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the
+-- first lane on.
 create or replace function postrider_internal.intake_turns(
   p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
 language plpgsql stable

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, no-bitmapscan, nested-loops
--- For a worker whose finish has waited for a lock: one look at all of its rows, where to try each would wait for each. A row that has
--- changed since the statement began counts as locked, too; it is asked for again.
+-- For a worker whose finish has waited for a lock: one look at all of its rows, where to try each would wait for each.
+-- A row that has changed since the statement began counts as locked, too; it is asked for again.
 create or replace function postrider_internal.locked_leases(p_worker int, p_track int[], p_seq bigint[], p_fence bigint[]) returns bigint[]
 language sql
 set search_path = pg_catalog, pg_temp

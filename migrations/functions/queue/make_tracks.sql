@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which its rows were
--- inserted. One that was inserted while this ran comes too late for the move: the next round, which follows at once, moves it, and
--- until then those after it wait behind it (queue_new_jobs looks for it while the track is young). A row that somebody else holds is being
--- cancelled; if it is not after all, it is moved later. Where more rows wait than one step takes, some of a new track may wait longer
--- than a second: then it counts as young for a minute.
+-- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which
+-- its rows were inserted. One that was inserted while this ran comes too late for the move: the next round, which
+-- follows at once, moves it, and until then those after it wait behind it (queue_new_jobs looks for it while the track
+-- is young). A row that somebody else holds is being cancelled; if it is not after all, it is moved later. Where more
+-- rows wait than one step takes, some of a new track may wait longer than a second: then it counts as young for a
+-- minute.
 --
--- If more than p_limit rows wait, the first 5 * p_limit are looked at: the highest priority goes first, then the lanes in turn.
+-- If more than p_limit rows wait, the first 5 * p_limit are looked at: the highest priority goes first, then the lanes
+-- in turn.
 create or replace function postrider_internal.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

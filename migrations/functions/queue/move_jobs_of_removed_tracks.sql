@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- A transaction that looked up a track before its removal may commit rows with its number for as long as it stays open: an INSERT, a
--- retry, a chain that goes on. No survey finds these rows. Here they go to track 0, and make_tracks does the rest. Leased rows stay until
--- their call has ended, since their worker finishes them by the number.
+-- A transaction that looked up a track before its removal may commit rows with its number for as long as it stays open:
+-- an INSERT, a retry, a chain that goes on. No survey finds these rows. Here they go to track 0, and make_tracks does
+-- the rest. Leased rows stay until their call has ended, since their worker finishes them by the number.
 --
--- When may a number be forgotten? Three steps, each in a transaction after the one before, so that each sees what the one before waited
--- for. 1: The removal has committed: note the transactions under way. A transaction number alone is not enough, because a repeatable read
--- may have a snapshot from before the removal and get its number later; but each has a virtual one. Prepared transactions have a number, and
--- their virtual one changes with a restart. 2: All of them have ended. 3: No row has such a number. Rows that a later transaction writes get
--- the number from a row that it deletes, which stays visible here until that transaction has ended.
+-- When may a number be forgotten? Three steps, each in a transaction after the one before, so that each sees what the
+-- one before waited for. 1: The removal has committed: note the transactions under way. A transaction number alone is
+-- not enough, because a repeatable read may have a snapshot from before the removal and get its number later; but each
+-- has a virtual one. Prepared transactions have a number, and their virtual one changes with a restart. 2: All of them
+-- have ended. 3: No row has such a number. Rows that a later transaction writes get the number from a row that it
+-- deletes, which stays visible here until that transaction has ended.
 create or replace function postrider_internal.move_jobs_of_removed_tracks(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -2,8 +2,8 @@
 -- planner: no-jit, no-seqscan, no-bitmapscan
 -- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
 --
--- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap this one can have
--- such lists.
+-- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap
+-- this one can have such lists.
 create or replace function postrider_internal.next_crowd_list(p_level int, p_held bigint[]) returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

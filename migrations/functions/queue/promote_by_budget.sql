@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- promote while a lane is failing. Retries of such a lane go at slots, 1 / retry_rate apart; up to a second's worth may be
--- made up for. Those whose slot lies ahead are moved there. It is theirs (has_slot), so they are not looked at again.
+-- promote while a lane is failing. Retries of such a lane go at slots, 1 / retry_rate apart; up to a second's worth may
+-- be made up for. Those whose slot lies ahead are moved there. It is theirs (has_slot), so they are not looked at
+-- again.
 --
--- Slots are given 5 s ahead at most: the rate they hold is that of the calls now. Who finds none looks again later, spread at
--- 500 rows a second: with a short backlog within seconds, and a long one costs no more than that many updates.
+-- Slots are given 5 s ahead at most: the rate they hold is that of the calls now. Who finds none looks again later,
+-- spread at 500 rows a second: with a short backlog within seconds, and a long one costs no more than that many
+-- updates.
 --
 -- Never held: first tries, and rows that wait for the cache or a credential, whose run_at is known elsewhere.
 --
--- What is due is held against failing_lanes track by track, not row by row: under a transaction held open for hours its rows
--- lie behind their dead versions.
+-- What is due is held against failing_lanes track by track, not row by row: under a transaction held open for hours its
+-- rows lie behind their dead versions.
 --
 -- failing_lanes is written by the leader alone, one statement after the other. Beside one that is just losing its lease
 -- slots may be given twice, once.

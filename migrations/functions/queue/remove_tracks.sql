@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Tracks are locked before their rows are looked for: a reschedule to another priority holds its track (for key share) until its row is
--- committed. All other statements may write the number of a track that is just being removed; move_jobs_of_removed_tracks moves those rows.
+-- Tracks are locked before their rows are looked for: a reschedule to another priority holds its track (for key share)
+-- until its row is committed. All other statements may write the number of a track that is just being removed;
+-- move_jobs_of_removed_tracks moves those rows.
 --
 -- At most four removals are under way. While a transaction stays open for hours, the others wait for its end.
 create or replace function postrider_internal.remove_tracks(

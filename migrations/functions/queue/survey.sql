@@ -1,16 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not know, and rows that were
--- committed late and lie below its watermarks. It hops from track to track by the index (a loose scan).
+-- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not know, and
+-- rows that were committed late and lie below its watermarks. It hops from track to track by the index (a loose scan).
 --
--- A step hops p_limit times at most, from the track behind p_after on and then from the first one. Its cost is that of its hops and of
--- the dead and leased rows in front of the first claimable one of each track; the worker stretches its interval to 50 times the
--- duration. If a step does not come around, it also looks at 64 tracks of a priority above p_above, and at the 64 newest that jobs
--- waited for of those made since p_newest: a job of a high priority or of a new track does not wait until all tracks have been looked at.
+-- A step hops p_limit times at most, from the track behind p_after on and then from the first one. Its cost is that of
+-- its hops and of the dead and leased rows in front of the first claimable one of each track; the worker stretches its
+-- interval to 50 times the duration. If a step does not come around, it also looks at 64 tracks of a priority above
+-- p_above, and at the 64 newest that jobs waited for of those made since p_newest: a job of a high priority or of a new
+-- track does not wait until all tracks have been looked at.
 --
 -- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
 --
--- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest track (lane).
+-- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest
+-- track (lane).
 create or replace function postrider_internal.survey(
   p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null, p_above int default null)
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)

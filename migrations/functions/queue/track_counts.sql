@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For the views, which are looked at often, most of all while a backlog is large: so nothing here walks over the whole of one.
--- 2,500 pages of ready are counted: all of them up to about 100,000 rows; beyond, a random choice, from which the rest is reckoned.
--- Beside that the fronts of the tracks are counted then, 200,000 rows among all tracks, from 10 to 10,000 of each: calls under way are
--- at the front, and what has few jobs stays exact beside what has millions. A front that is mostly calls is counted to its
--- 10,000th row.
+-- For the views, which are looked at often, most of all while a backlog is large: so nothing here walks over the whole
+-- of one. 2,500 pages of ready are counted: all of them up to about 100,000 rows; beyond, a random choice, from which
+-- the rest is reckoned. Beside that the fronts of the tracks are counted then, 200,000 rows among all tracks, from 10
+-- to 10,000 of each: calls under way are at the front, and what has few jobs stays exact beside what has millions. A
+-- front that is mostly calls is counted to its 10,000th row.
 --
--- Counting a million rows takes 0.3 s of CPU, this 0.04 s with few tracks, 0.1 s with 1,000, 0.6 s with 100,000, however many rows there are.
--- It is a function because only that keeps the compiler of expressions (jit) from a second of work on views that take less.
+-- Counting a million rows takes 0.3 s of CPU, this 0.04 s with few tracks, 0.1 s with 1,000, 0.6 s with 100,000,
+-- however many rows there are. It is a function because only that keeps the compiler of expressions (jit) from a second
+-- of work on views that take less.
 create or replace function postrider_internal.track_counts()
 returns table (track int, ready bigint, running bigint, oldest timestamptz, unnamed bigint[])
 language sql stable security definer

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The last line counts when there are several, as libcurl and browsers have it. Bytes beyond ASCII come out as \nnn,
--- so no answer can make this fail. Each line of that name costs a copy of what follows, so of thousands the hundredth counts.
+-- The last line counts when there are several, as libcurl and browsers have it. Bytes beyond ASCII come out as \nnn, so
+-- no answer can make this fail. Each line of that name costs a copy of what follows, so of thousands the hundredth
+-- counts.
 create or replace function postrider_internal.content_type(p_headers bytea) returns text
 language plpgsql immutable parallel safe
 as $$

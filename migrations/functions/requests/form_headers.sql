@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Services of JSON APIs often name application/json for all their calls; a form under that name is read by nobody. With parts
--- the worker leaves every such header out.
+-- Services of JSON APIs often name application/json for all their calls; a form under that name is read by nobody. With
+-- parts the worker leaves every such header out.
 create or replace function postrider_internal.form_headers(p_headers jsonb) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_is_upgrade.sql, requests/url_origin.sql
--- The https form of an http origin counts: redirects and links to further pages lead there, and the service's arguments have to be
--- recognised in those links.
+-- The https form of an http origin counts: redirects and links to further pages lead there, and the service's arguments
+-- have to be recognised in those links.
 create or replace function postrider_internal.origin_is_among(p_url text, p_own text[]) returns boolean
 language sql immutable parallel safe
 begin atomic

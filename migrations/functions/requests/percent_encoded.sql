@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- All but the unreserved characters of RFC 3986, 2.3: what stands for something in any part of a URL is among the others.
+-- All but the unreserved characters of RFC 3986, 2.3: what stands for something in any part of a URL is among the
+-- others.
 create or replace function postrider_internal.percent_encoded(p_text text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

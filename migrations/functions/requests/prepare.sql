@@ -4,15 +4,15 @@
 -- of a service holds for every call that begins after it.
 --
 -- A job that is not among the rows has been dealt with: it is finished, or waits elsewhere; the worker frees its slot.
--- The first columns are those of claim. For the jobs in p_long body is null there. It follows behind all jobs, in rows that have nothing but
--- job_id and body, a slice each.
+-- The first columns are those of claim. For the jobs in p_long body is null there. It follows behind all jobs, in rows
+-- that have nothing but job_id and body, a slice each.
 --
--- expensive: null if the claiming session may judge the answer, otherwise three texts: the columns with expressions that may take long, the
--- lane in whose turn the judging session judges it, and one of
+-- expensive: null if the claiming session may judge the answer, otherwise three texts: the columns with expressions
+-- that may take long, the lane in whose turn the judging session judges it, and one of
 -- - s: only an answer that is a success by its status needs these expressions
 -- - f: a failure may need them, too
--- - c: a cached answer serves the job, so it is not called
--- One column, since each costs 1 us a job. p_hold_ms: how long such jobs are to wait before their calls; null: the worker has room for their answers.
+-- - c: a cached answer serves the job, so it is not called One column, since each costs 1 us a job. p_hold_ms: how long
+--   such jobs are to wait before their calls; null: the worker has room for their answers.
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
 create or replace function postrider_internal.prepare(

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/is_secret_name.sql
--- A name may be percent-encoded, so it is decoded before it is compared. Most queries hold nothing like a secret name, and one comparison
--- finds that.
+-- A name may be percent-encoded, so it is decoded before it is compared. Most queries hold nothing like a secret name,
+-- and one comparison finds that.
 create or replace function postrider_internal.query_shown(p_url text, p_masked text[]) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

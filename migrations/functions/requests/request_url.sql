@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/query_shown.sql
--- p_common: what the service adds to the query of this call. p_shows_common: the reader may read these values in services. p_token: the argument in
--- which the credential sends its token; null: none.
+-- p_common: what the service adds to the query of this call. p_shows_common: the reader may read these values in
+-- services. p_token: the argument in which the credential sends its token; null: none.
 --
 -- Most jobs have an absolute URL without a query, which takes no more than url_shown.
 create or replace function postrider_internal.request_url(

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing to apply.
+-- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing
+-- to apply.
 --
 -- p_url: as the job has it, templates filled.
 create or replace function postrider_internal.service_applies(p_url text, p_service postrider.services) returns boolean

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A trigger and no CHECK: the error of a CHECK quotes the whole row, a proxy's password with it.
 --
--- A credential that has been deleted since ends the jobs of its service, and is no fault of who changes something else: not even of who
--- deletes a server, which changes has_servers here.
+-- A credential that has been deleted since ends the jobs of its service, and is no fault of who changes something else:
+-- not even of who deletes a server, which changes has_servers here.
 create or replace function postrider_internal.services_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

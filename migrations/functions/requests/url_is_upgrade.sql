@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_place.sql
--- The certificate of the https host proves that it is the same one, so what may go to the first may go to the second. Another port may
--- belong to somebody else.
+-- The certificate of the https host proves that it is the same one, so what may go to the first may go to the second.
+-- Another port may belong to somebody else.
 create or replace function postrider_internal.url_is_upgrade(p_from text, p_to text) returns boolean
 language sql immutable strict parallel safe
 begin atomic

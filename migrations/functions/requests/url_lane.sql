@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The dot that ends a host and zeros before a port lead to the same server, so they are no way around its lane. Who asks
--- whether two URLs are of one origin asks url_place: there a doubt is a no.
+-- The dot that ends a host and zeros before a port lead to the same server, so they are no way around its lane. Who
+-- asks whether two URLs are of one origin asks url_place: there a doubt is a no.
 create or replace function postrider_internal.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A user's table may have a foreign key onto jobs or results. Without a rule for DELETE it keeps its rows here: those are found by halves,
--- since one that refuses to go would undo all. What belongs to one root stays together.
+-- A user's table may have a foreign key onto jobs or results. Without a rule for DELETE it keeps its rows here: those
+-- are found by halves, since one that refuses to go would undo all. What belongs to one root stays together.
 --
 -- Rows are deleted from the partition itself: refuse_job_changes refuses a DELETE on jobs.
 create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) returns bigint[]

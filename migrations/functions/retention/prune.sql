@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped. One whose newest
--- job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the overflow, and one in which too
--- much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table has a foreign key onto jobs or results, none is dropped: PostgreSQL
--- refuses that, whatever the key does with a DELETE. So an installation with fewer than a million jobs within the
--- retention deletes them, and a larger one drops ranges. At the end go the rows of workers that ended before all jobs that are left,
--- and the cache's counters of services that were deleted.
+-- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped.
+-- One whose newest job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the
+-- overflow, and one in which too much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table
+-- has a foreign key onto jobs or results, none is dropped: PostgreSQL refuses that, whatever the key does with a
+-- DELETE. So an installation with fewer than a million jobs within the retention deletes them, and a larger one drops
+-- ranges. At the end go the rows of workers that ended before all jobs that are left, and the cache's counters of
+-- services that were deleted.
 --
--- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in this session.
+-- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in
+-- this session.
 create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

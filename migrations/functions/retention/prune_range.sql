@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- While a range is looked through, no INSERT into it is open; what ends meanwhile was not found, and is kept. Only the drop locks all
--- jobs, and waits no longer than a tenth of a second for that: longer than a claim takes, short enough for those who then wait behind
--- it. Ten thousand rows are copied in another tenth.
+-- While a range is looked through, no INSERT into it is open; what ends meanwhile was not found, and is kept. Only the
+-- drop locks all jobs, and waits no longer than a tenth of a second for that: longer than a claim takes, short enough
+-- for those who then wait behind it. Ten thousand rows are copied in another tenth.
 --
--- What was found to have ended may run again meanwhile. Whoever retries holds a lock on results until the commit, and has written to
--- reopened before: behind the drop's lock all that shows, but to a snapshot of before. A job of the range, or of a batch or chain that may
--- reach into it, undoes all, locks too, and the look is made anew a minute later; so old a job is seldom retried. Rows from before the
--- look are of no more use: it saw what they speak of.
+-- What was found to have ended may run again meanwhile. Whoever retries holds a lock on results until the commit, and
+-- has written to reopened before: behind the drop's lock all that shows, but to a snapshot of before. A job of the
+-- range, or of a batch or chain that may reach into it, undoes all, locks too, and the look is made anew a minute
+-- later; so old a job is seldom retried. Rows from before the look are of no more use: it saw what they speak of.
 --
--- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by now.
+-- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by
+-- now.
 create or replace function postrider_internal.prune_range(
   p_worker int, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamptz, p_failed timestamptz)
 returns bigint

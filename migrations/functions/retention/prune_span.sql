@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A batch or chain goes as a whole: what is below a root goes when the root does, or after it. Nothing here waits for a lock. Of a
--- plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has locked stays this time.
+-- A batch or chain goes as a whole: what is below a root goes when the root does, or after it. Nothing here waits for a
+-- lock. Of a plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has
+-- locked stays this time.
 create or replace function postrider_internal.prune_span(
   p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint, out pruned bigint)
 language plpgsql

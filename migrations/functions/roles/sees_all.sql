@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A search path of its own: views run it with the rights and the path of who reads them. The schema's owner counts too: where no
--- roles have been made, that is who migrated. Superusers count as members of every role.
+-- A search path of its own: views run it with the rights and the path of who reads them. The schema's owner counts too:
+-- where no roles have been made, that is who migrated. Superusers count as members of every role.
 create or replace function postrider_internal.sees_all(p_role text default current_user) returns boolean
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,19 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Called at the end of each migration, as the role that migrates. Roles belong to the whole cluster: they are made where they are
--- absent, never dropped, and another database may make them at the same moment.
+-- Called at the end of each migration, as the role that migrates. Roles belong to the whole cluster: they are made
+-- where they are absent, never dropped, and another database may make them at the same moment.
 --
--- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need many of them. Of
--- the functions that run as the owner each role has its own.
+-- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need
+-- many of them. Of the functions that run as the owner each role has its own.
 --
--- The schema goes to postrider_owner where who migrates may use that role's rights and change to it. From PostgreSQL 16 on that takes the
--- admin option of the role, which who makes a role has of it, or a grant by somebody who has it; both options of the membership are named,
--- since createrole_self_grant and NOINHERIT may have left one off. Else the schema stays with its owner, who needs no membership to give the
--- other roles their rights all the same. But not for rerun_callback, which runs functions of the application as the schema's owner:
--- postrider_owner can do nothing but what is here, a login may have databases and make roles.
+-- The schema goes to postrider_owner where who migrates may use that role's rights and change to it. From PostgreSQL 16
+-- on that takes the admin option of the role, which who makes a role has of it, or a grant by somebody who has it; both
+-- options of the membership are named, since createrole_self_grant and NOINHERIT may have left one off. Else the schema
+-- stays with its owner, who needs no membership to give the other roles their rights all the same. But not for
+-- rerun_callback, which runs functions of the application as the schema's owner: postrider_owner can do nothing but
+-- what is here, a login may have databases and make roles.
 --
--- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to whoever ran it, and
--- a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand for the rest. Ranges of ids that were made
--- since need none: who uses them goes by way of jobs and results.
+-- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to
+-- whoever ran it, and a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand
+-- for the rest. Ranges of ids that were made since need none: who uses them goes by way of jobs and results.
 create or replace function postrider_internal.set_up_roles(p_is_changed boolean) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts by the calendar, so a year of ticks each second costs what a day of them costs: 12 months are read. If the zone's offset differs
--- at the ends and there are few ticks, walks them instead. Otherwise the count may be off by the ticks of the hours that changed.
+-- Counts by the calendar, so a year of ticks each second costs what a day of them costs: 12 months are read. If the
+-- zone's offset differs at the ends and there are few ticks, walks them instead. Otherwise the count may be off by the
+-- ticks of the hours that changed.
 create or replace function postrider_internal.cron_count(
   p_plan postrider_internal.cron_plan, p_zone text, p_from timestamptz, p_to timestamptz) returns bigint
 language plpgsql stable

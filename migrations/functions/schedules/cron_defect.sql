@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL also takes abbreviations, which have no daylight saving, and POSIX rules, whose sign is the other way round. A
--- name of an area and a place is neither; the others are looked up, which reads every file of the database's zones.
+-- PostgreSQL also takes abbreviations, which have no daylight saving, and POSIX rules, whose sign is the other way
+-- round. A name of an area and a place is neither; the others are looked up, which reads every file of the database's
+-- zones.
 --
 -- PostgreSQL reads CET, EET, MET and WET as abbreviations although zones with daylight saving have these names too.
 create or replace function postrider_internal.cron_defect(

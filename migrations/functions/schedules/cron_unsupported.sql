@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Called for an expression that cron_plan refuses. It may come from Quartz, systemd, Jenkins, pg_cron, Go or a cloud's scheduler.
+-- Called for an expression that cron_plan refuses. It may come from Quartz, systemd, Jenkins, pg_cron, Go or a cloud's
+-- scheduler.
 create or replace function postrider_internal.cron_unsupported(p_cron text, out reason text, out hint text)
 language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp

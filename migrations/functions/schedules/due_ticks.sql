@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- A tick is missed if it is more than a minute late, or if others followed it and no worker was there: none had been
--- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart. One that
--- was declared lost counts until then: from there on it is for who took over to be there.
+-- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart.
+-- One that was declared lost counts until then: from there on it is for who took over to be there.
 --
--- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is among them:
--- how long nothing ran costs nothing.
+-- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is
+-- among them: how long nothing ran costs nothing.
 create or replace function postrider_internal.due_ticks(
   p_schedule postrider.schedules, p_plan postrider_internal.cron_plan, p_now timestamptz,
   out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- The jobs of a tick and the next tick are written by one transaction, and the schedule's row is held: a leader that dies
--- leaves nothing, and one that was replaced meanwhile is waited for by nobody and repeats nothing.
+-- The jobs of a tick and the next tick are written by one transaction, and the schedule's row is held: a leader that
+-- dies leaves nothing, and one that was replaced meanwhile is waited for by nobody and repeats nothing.
 --
--- Rows before p_since were done already; under a transaction held open for hours their dead index entries would be walked
--- over every time. What was committed late or set by hand lies before it: every now and then it is null.
+-- Rows before p_since were done already; under a transaction held open for hours their dead index entries would be
+-- walked over every time. What was committed late or set by hand lies before it: every now and then it is null.
 --
--- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its dedupe_key, say)
--- stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so that the next look comes
--- by again. After a second the rest, of one schedule's ticks too, is for the next look.
+-- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its
+-- dedupe_key, say) stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so
+-- that the next look comes by again. After a second the rest, of one schedule's ticks too, is for the next look.
 create or replace function postrider_internal.run_schedules(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, p_now timestamptz default now())
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)

@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the spec (no
--- memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
+-- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the
+-- spec (no memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
 --
--- If the ticks cannot be computed, since the database no longer knows the zone or cron_plan refuses the expression, the schedule is
--- read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by hand is recognized.
+-- If the ticks cannot be computed, since the database no longer knows the zone or cron_plan refuses the expression, the
+-- schedule is read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by hand
+-- is recognized.
 create or replace function postrider_internal.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- spec_references looks at the names in members and in each. The rest is looked at here: a root request, whose templates no
--- earlier step can fill, and texts that take no templates. metadata and expressions are the user's own.
+-- spec_references looks at the names in members and in each. The rest is looked at here: a root request, whose
+-- templates no earlier step can fill, and texts that take no templates. metadata and expressions are the user's own.
 create or replace function postrider_internal.schedule_templates(p_nodes postrider_internal.spec_node[]) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

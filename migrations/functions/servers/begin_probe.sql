@@ -3,11 +3,11 @@
 -- One call in the whole fleet probes a server. It holds that right as long as it holds its lease, so the death of its
 -- worker frees it when the worker is reaped, and no clock has to be longer than the call.
 --
--- Who finds a probe under way holds no lock: the end of that probe would pass over the row, and another one follow at once (seen on
--- a busy disk, where a commit takes 50 ms). So the look at its lease is part of the statement that locks.
+-- Who finds a probe under way holds no lock: the end of that probe would pass over the row, and another one follow at
+-- once (seen on a busy disk, where a commit takes 50 ms). So the look at its lease is part of the statement that locks.
 --
--- What that statement sees of ready may be older than whoever held the row before, so there is a second look; what is found then is
--- let go with the block.
+-- What that statement sees of ready may be older than whoever held the row before, so there is a second look; what is
+-- found then is let go with the block.
 create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint, p_fence bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The leader, once a second, adds up server_deltas. A finish with errors looks at those of its servers, and changes a row only
--- if the server is to be set aside. Nobody waits: a row that somebody else holds is left for the next look.
+-- The leader, once a second, adds up server_deltas. A finish with errors looks at those of its servers, and changes a
+-- row only if the server is to be set aside. Nobody waits: a row that somebody else holds is left for the next look.
 --
 -- Tallies are taken away by who holds their server's row, so none counts twice. What was taken before is dead, and
 -- under a transaction held open for hours it stays in the way; hence the start near the last id.

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or with
--- 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
+-- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or
+-- with 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
 --
--- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another second.
+-- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another
+-- second.
 create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

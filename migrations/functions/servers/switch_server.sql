@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A person's word: the server is used at once, even if it was set aside, and until the next switch the order begins with
--- it. It is judged like any other from then on.
+-- A person's word: the server is used at once, even if it was set aside, and until the next switch the order begins
+-- with it. It is judged like any other from then on.
 --
--- Without a position each environment goes on from the server that its calls use now: the first of its order that is not aside.
+-- Without a position each environment goes on from the server that its calls use now: the first of its order that is
+-- not aside.
 create or replace function postrider.switch_server(service text, "position" int default null, environment text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

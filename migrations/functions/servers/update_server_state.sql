@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The switch rule, without a clock or a table of its own. It holds the calls against the rule twice: those of the window
--- under way, and with them those of the window before. So a long good past hides nothing, and a service with few
+-- The switch rule, without a clock or a table of its own. It holds the calls against the rule twice: those of the
+-- window under way, and with them those of the window before. So a long good past hides nothing, and a service with few
 -- calls is judged all the same. A window takes 10 s and min_calls, at most 5 min.
 create or replace function postrider_internal.update_server_state(
   p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamptz)

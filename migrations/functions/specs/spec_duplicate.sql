@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The message names the job that has the key. One of the same spec is gone with the INSERT that was refused: then it is the
--- second that has the key. Of a job that has ended nothing is said: an INSERT would not tell its key either, and any client may ask.
+-- The message names the job that has the key. One of the same spec is gone with the INSERT that was refused: then it is
+-- the second that has the key. Of a job that has ended nothing is said: an INSERT would not tell its key either, and
+-- any client may ask.
 create or replace function postrider_internal.spec_duplicate(p_nodes postrider_internal.spec_node[], p_message text) returns text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_is_absolute.sql
--- A key that is present counts as set, null too. A service goes to relative URLs, and through batches and chains, which have none; a credential goes with
--- the service only, so an absolute URL of another origin never gets it.
+-- A key that is present counts as set, null too. A service goes to relative URLs, and through batches and chains, which
+-- have none; a credential goes with the service only, so an absolute URL of another origin never gets it.
 create or replace function postrider_internal.spec_inherits(p_spec jsonb, p_defaults jsonb) returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/edit_distance.sql
--- camelCase, an s too many or too few, letters in another order, the words that others use for the same, and one or two wrong letters.
+-- camelCase, an s too many or too few, letters in another order, the words that others use for the same, and one or two
+-- wrong letters.
 create or replace function postrider_internal.spec_key_meant(p_key text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Level by level, a few statements each, so that ten thousand members take as many statements as two. The members that an each makes stand
--- last in their level, because they are not planted with the others, whose ranks are the parents of the next level.
+-- Level by level, a few statements each, so that ten thousand members take as many statements as two. The members that
+-- an each makes stand last in their level, because they are not planted with the others, whose ranks are the parents of
+-- the next level.
 --
 -- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
 create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider_internal.spec_node[]

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A name is good if a step of that name ends before this one begins: an earlier sibling in a chain, or one of the parent,
--- and so on up. Above the root nothing is known: with p_is_open it may be there.
+-- A name is good if a step of that name ends before this one begins: an earlier sibling in a chain, or one of the
+-- parent, and so on up. Above the root nothing is known: with p_is_open it may be there.
 create or replace function postrider_internal.spec_references(p_nodes postrider_internal.spec_node[], p_is_open boolean) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is read now by the time zone and date style of whoever gives it, a worker would read by its own: another moment, or none. Where a
--- spec stands, in chains and batches, and nowhere else: what is sent may have such keys too.
+-- What is read now by the time zone and date style of whoever gives it, a worker would read by its own: another moment,
+-- or none. Where a spec stands, in chains and batches, and nowhere else: what is sent may have such keys too.
 create or replace function postrider_internal.spec_times(p_spec jsonb, p_keeps_words boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A text for a bytea is its UTF-8, but in the form of SQL, \x and pairs of hexadecimal digits, the bytes that INSERT would take it for.
+-- A text for a bytea is its UTF-8, but in the form of SQL, \x and pairs of hexadecimal digits, the bytes that INSERT
+-- would take it for.
 create or replace function postrider_internal.spec_value(p_column text, p_type text, p_base text) returns text
 language sql immutable parallel safe
 as $$

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- A body that claims to be JSON and cannot be read is an error of the step that reads it. Otherwise the step would be skipped, or a batch would
--- have no members. p_takes_text: the step takes the whole body, for which its text is enough.
+-- A body that claims to be JSON and cannot be read is an error of the step that reads it. Otherwise the step would be
+-- skipped, or a batch would have no members. p_takes_text: the step takes the whole body, for which its text is enough.
 --
--- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a template, and no result.
+-- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a
+-- template, and no result.
 create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Members of a batch run side by side and never see each other; in a chain all before the job have ended. What is nearer
--- hides what is further up.
+-- Members of a batch run side by side and never see each other; in a chain all before the job have ended. What is
+-- nearer hides what is further up.
 create or replace function postrider_internal.earlier_step(
   p_job bigint, p_name text, out step bigint, out is_tree boolean, out state "char")
 language plpgsql stable

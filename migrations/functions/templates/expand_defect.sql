@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A member that is refused ends its batch, not the transaction in which the step before has finished. A shortage of the database
--- says nothing of the member and is raised.
+-- A member that is refused ends its batch, not the transaction in which the step before has finished. A shortage of the
+-- database says nothing of the member and is raised.
 create or replace function postrider_internal.expand_defect(p_batch bigint, p_items jsonb) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp

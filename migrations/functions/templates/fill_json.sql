@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_kind: j JSON, f form, q query, t text only (headers, parts). A text that is one whole template keeps the type of its
--- value in j, f and q; null is kept in j alone, since everywhere else it would be sent as nothing.
+-- p_kind: j JSON, f form, q query, t text only (headers, parts). A text that is one whole template keeps the type of
+-- its value in j, f and q; null is kept in j alone, since everywhere else it would be sent as nothing.
 create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

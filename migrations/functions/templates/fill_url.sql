@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In the path and after it a value is percent-encoded whole, slashes too, so it stays inside of its step or argument. It
--- cannot be a step of dots, which would be taken out of the path together with the one before, however it is written, nor
--- empty in the path, where /users/{{id}} would become /users/.
+-- In the path and after it a value is percent-encoded whole, slashes too, so it stays inside of its step or argument.
+-- It cannot be a step of dots, which would be taken out of the path together with the one before, however it is
+-- written, nor empty in the path, where /users/{{id}} would become /users/.
 --
--- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds. Of a service
--- with servers (p_servers: their base URLs) each one's origin is its own; what is left is a path, which goes to any of them.
+-- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds.
+-- Of a service with servers (p_servers: their base URLs) each one's origin is its own; what is left is a path, which
+-- goes to any of them.
 create or replace function postrider_internal.fill_url(
   p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) returns text
 language plpgsql immutable

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- In templates a batch or chain is the list of its results, and what goes on as a list does is meant so here: [0] or .size() of an object,
--- which it is else, are that very object and 1, and the step would be skipped without a word. Only at the step's turn is it known what its
--- names stand for: prev may be a request or a batch.
+-- In templates a batch or chain is the list of its results, and what goes on as a list does is meant so here: [0] or
+-- .size() of an object, which it is else, are that very object and 1, and the step would be skipped without a word.
+-- Only at the step's turn is it known what its names stand for: prev may be a request or a batch.
 --
 -- In a path's text form every key is quoted, and no space stands between a key and what follows it.
 create or replace function postrider_internal.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath

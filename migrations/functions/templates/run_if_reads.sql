@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For step a, $.a.body.x == 1 && exists($.a ? (@.status == 200)) gives [["body", "x"], [null]]. p_path is the text form of a jsonpath, in which
--- every key is quoted and followed by no space.
+-- For step a, $.a.body.x == 1 && exists($.a ? (@.status == 200)) gives [["body", "x"], [null]]. p_path is the text form
+-- of a jsonpath, in which every key is quoted and followed by no space.
 create or replace function postrider_internal.run_if_reads(p_path text, p_name text) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

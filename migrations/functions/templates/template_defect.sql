@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What can be told without the tree. Whether a name is visible, submit tells for a whole spec; whether there is a value,
--- only resolve can.
+-- What can be told without the tree. Whether a name is visible, submit tells for a whole spec; whether there is a
+-- value, only resolve can.
 create or replace function postrider_internal.template_defect(p_value text, out reason text, out hint text)
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_limit: bytes that the values may have together. Raises PR009 for the first template that has no value, with a message that begins
--- with its place (of p_places) and shows the template, never a value.
+-- p_limit: bytes that the values may have together. Raises PR009 for the first template that has no value, with a
+-- message that begins with its place (of p_places) and shows the template, never a value.
 create or replace function postrider_internal.template_values(
   p_job bigint, p_templates text[], p_places text[], p_limit bigint) returns jsonb
 language plpgsql stable

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each template may read an answer of 64 kB, and stands for a value as large; larger answers are refused by answer_parts.
+-- Each template may read an answer of 64 kB, and stands for a value as large; larger answers are refused by
+-- answer_parts.
 create or replace function postrider_internal.templates_are_cheap(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$

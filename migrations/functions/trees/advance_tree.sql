@@ -2,8 +2,8 @@
 -- planner: no-jit, no-seqscan, nested-loops
 -- The next members are let go, or the batch or chain ends. The caller holds its row and has read it.
 --
--- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A failure
--- ends it at once; what joins in that moment is ended by the delta that tells of it.
+-- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A
+-- failure ends it at once; what joins in that moment is ended by the delta that tells of it.
 create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -35,8 +35,8 @@ begin
     v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
                    else least(t.max_parallel - (t.released - t.finished), v_most) end;
     if t.kind = 'b' and v_room > 1 and not v_is_dry then
-      -- A request takes 20 us, and goes with all others before the next that takes as long as its templates, or members of its
-      -- own, do: a millisecond or half a second.
+      -- A request takes 20 us, and goes with all others before the next that takes as long as its templates, or members
+      -- of its own, do: a millisecond or half a second.
       select n.position into v_first
         from (select m.job_id, m.position from postrider_internal.members m
                where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting

@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Failures of the network end an at_most_once job as failed only if nothing was sent; after the others an answer tells, or the
--- bytes that left. By 408, 425 and 429 a server says that it has not acted, unless the job counts them as a success.
+-- Failures of the network end an at_most_once job as failed only if nothing was sent; after the others an answer tells,
+-- or the bytes that left. By 408, 425 and 429 a server says that it has not acted, unless the job counts them as a
+-- success.
 --
--- Earlier attempts count if they had ended the job before a person retried it. Those that the worker itself repeated were not acted on.
+-- Earlier attempts count if they had ended the job before a person retried it. Those that the worker itself repeated
+-- were not acted on.
 create or replace function postrider_internal.can_have_acted(p_result postrider_internal.results) returns boolean
 language sql stable
 as $$

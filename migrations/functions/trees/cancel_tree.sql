@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member) never
--- waits for a batch or chain in its turn, or takes them in the order of their ids.
+-- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member)
+-- never waits for a batch or chain in its turn, or takes them in the order of their ids.
 create or replace function postrider_internal.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

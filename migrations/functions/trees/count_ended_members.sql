@@ -2,14 +2,15 @@
 -- planner: no-jit, no-seqscan, nested-loops
 -- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
 -- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
--- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong. The same
--- when the next step is a batch over a list that a client's open transaction is just joining, at the place of an element.
+-- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong.
+-- The same when the next step is a batch over a list that a client's open transaction is just joining, at the place of
+-- an element.
 --
--- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is begun by settle or by
--- the judging session, too: there no call's result waits for it.
+-- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is
+-- begun by settle or by the judging session, too: there no call's result waits for it.
 --
--- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree failed. If no
--- callback or hook follows it, end_descendants counts it.
+-- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree
+-- failed. If no callback or hook follows it, end_descendants counts it.
 create or replace function postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Each tree has its own savepoint. A tree that meets the lock of an open transaction stays unchanged until the next call. The others go on.
+-- Each tree has its own savepoint. A tree that meets the lock of an open transaction stays unchanged until the next
+-- call. The others go on.
 create or replace function postrider_internal.drain_trees(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

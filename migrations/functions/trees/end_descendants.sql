@@ -4,8 +4,8 @@
 -- remaining, and the next round finds them ended or takes them. Each step takes p_limit rows at most, because the one
 -- that finishes a step may stand here; what is being called comes first, and with it the abort of its transfer.
 --
--- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner, which
--- may know results from the time when it was empty, from walking over all of it for each member.
+-- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner,
+-- which may know results from the time when it was empty, from walking over all of it for each member.
 create or replace function postrider_internal.end_descendants(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql
@@ -54,7 +54,8 @@ begin
        cross join lateral (select x.ctid from postrider_internal.scheduled x where x.job_id = u.id for update skip locked) s),
     dropped as (
       delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
-    -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not called.
+    -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not
+    -- called.
     over as materialized (
       select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
              case when g.is_called then g.since end as started_at,

@@ -2,8 +2,8 @@
 -- planner: no-jit, no-seqscan, nested-loops
 -- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
 -- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
--- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all below has
--- ended.
+-- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all
+-- below has ended.
 create or replace function postrider_internal.end_tree(
   p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
   p_limit int default 500)

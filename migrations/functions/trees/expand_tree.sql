@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Elements of 250 jobs at a time, which is some tenths of a second: other trees, and what else the leader does, come between.
--- None of the members begins before all of them are there.
+-- Elements of 250 jobs at a time, which is some tenths of a second: other trees, and what else the leader does, come
+-- between. None of the members begins before all of them are there.
 create or replace function postrider_internal.expand_tree(p_tree bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- To any depth, but not below what a retry leaves alone: a batch that took its first success. An end that a worker is just
--- concluding is still one that waits.
+-- To any depth, but not below what a retry leaves alone: a batch that took its first success. An end that a worker is
+-- just concluding is still one that waits.
 create or replace function postrider_internal.has_unfinished_descendants(p_tree bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

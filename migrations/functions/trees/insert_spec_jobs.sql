@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
--- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node
--- already has the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was set.
+-- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node already has
+-- the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was
+-- set.
 create or replace function postrider_internal.insert_spec_jobs(
   p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
 language plpgsql security invoker
@@ -71,8 +72,8 @@ begin
         coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider_internal.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
-      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view, since a client
-      -- may read no more of jobs than its id.
+      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view,
+      -- since a client may read no more of jobs than its id.
       exit when v_depth = 1 and p_parent is null;
       v_has_gaps := true;
       v_ids := array(

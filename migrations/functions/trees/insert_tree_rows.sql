@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Makes the rows of trees and members for jobs just inserted. Parents have lower ids than their members, also within one
--- statement. FOR KEY SHARE on the parent's row: it goes on counting meanwhile, but cannot end before this commits.
+-- Makes the rows of trees and members for jobs just inserted. Parents have lower ids than their members, also within
+-- one statement. FOR KEY SHARE on the parent's row: it goes on counting meanwhile, but cannot end before this commits.
 create or replace function postrider_internal.insert_tree_rows(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined. The look-ups are lateral: a join could as well begin with every result or tree there is, while the statistics say that
--- there are none.
+-- Inlined. The look-ups are lateral: a join could as well begin with every result or tree there is, while the
+-- statistics say that there are none.
 create or replace function postrider_internal.member_states(p_tree bigint)
 returns table (job_id bigint, "position" int, name text, is_tree boolean, state "char", status_code smallint)
 language sql stable

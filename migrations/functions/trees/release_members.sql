@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds. One by
--- itself has a way of its own: it is a third of the work, and stands in the transaction that finishes the step before.
+-- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds. One
+-- by itself has a way of its own: it is a third of the work, and stands in the transaction that finishes the step
+-- before.
 create or replace function postrider_internal.release_members(
   p_tree postrider_internal.trees, p_limit int, out released int, out finished int, out failed int, out succeeded int,
   out failed_job bigint, out reached int, out is_blocked boolean)

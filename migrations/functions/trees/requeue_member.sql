@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at again,
--- and max_parallel holds.
+-- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at
+-- again, and max_parallel holds.
 create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

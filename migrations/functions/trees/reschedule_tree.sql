@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A member or an inner tree whose time is not that of what it is in, since its own is later or a person gave it another, keeps it. What
--- somebody is just claiming or cancelling is left to them.
+-- A member or an inner tree whose time is not that of what it is in, since its own is later or a person gave it
+-- another, keeps it. What somebody is just claiming or cancelling is left to them.
 --
--- The trees below are locked first, in the order of their ids, as plant locks them: whoever is just adding to one of them is waited for,
--- and what was added is moved too.
+-- The trees below are locked first, in the order of their ids, as plant locks them: whoever is just adding to one of
+-- them is waited for, and what was added is moved too.
 create or replace function postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added up yet
--- is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the new run: so all
--- below has to be concluded before.
+-- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added
+-- up yet is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the
+-- new run: so all below has to be concluded before.
 create or replace function postrider_internal.reset_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

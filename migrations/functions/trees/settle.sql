@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Workers settle what they have just finished, with the id they had come to (what lies before is dead, and stays in the way
--- under a transaction held open for hours); the leader comes from the beginning, for what was committed late or left behind.
+-- Workers settle what they have just finished, with the id they had come to (what lies before is dead, and stays in the
+-- way under a transaction held open for hours); the leader comes from the beginning, for what was committed late or
+-- left behind.
 --
--- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree, each in
--- a savepoint of its own, and the one to blame ends as failed. One that meets a client's open transaction (which joins a batch
--- over a list, at the place of its next element) is tried again a second later; there may be many, so none of them waits long.
+-- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree,
+-- each in a savepoint of its own, and the one to blame ends as failed. One that meets a client's open transaction
+-- (which joins a batch over a list, at the place of its next element) is tried again a second later; there may be many,
+-- so none of them waits long.
 --
--- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put off for 10 s
--- the first time, since the server may have been busy, and ends as failed the second time.
--- has_expensive: a judging session is to take trees whose next step is expensive.
+-- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put
+-- off for 10 s the first time, since the server may have been busy, and ends as failed the second time. has_expensive:
+-- a judging session is to take trees whose next step is expensive.
 create or replace function postrider_internal.settle(
   p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
   out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were told of an
--- earlier run are void: retry has counted the rows anew.
--- Who joined in the moment in which the batch or chain ended (p_lowest: from which position on) is ended with what was left below it.
+-- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were
+-- told of an earlier run are void: retry has counted the rows anew. Who joined in the moment in which the batch or
+-- chain ended (p_lowest: from which position on) is ended with what was left below it.
 create or replace function postrider_internal.settle_tree(
   p_tree bigint, p_run int, p_added int default 0, p_lowest int default null, p_released int default 0,
   p_finished int default 0, p_failed int default 0, p_succeeded int default 0, p_failed_job bigint default null,

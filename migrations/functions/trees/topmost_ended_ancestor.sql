@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The one below the first ancestor that has not ended: there retry lets it join again. One that succeeded runs again for the
--- members that failed in it; one that was cancelled, expired or skipped, or of unknown outcome, is left to a person.
+-- The one below the first ancestor that has not ended: there retry lets it join again. One that succeeded runs again
+-- for the members that failed in it; one that was cancelled, expired or skipped, or of unknown outcome, is left to a
+-- person.
 create or replace function postrider_internal.topmost_ended_ancestor(p_job bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun, and
--- so has a batch or chain inside that has not ended.
+-- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun,
+-- and so has a batch or chain inside that has not ended.
 create or replace function postrider_internal.tree_has_expired(p_tree postrider_internal.trees) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

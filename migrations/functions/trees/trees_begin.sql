@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Runs at the end of the transaction that inserted a batch or chain, once for each, in the order of the INSERTs; members may
--- be inserted in any order before. What lies below a root is begun by the root.
+-- Runs at the end of the transaction that inserted a batch or chain, once for each, in the order of the INSERTs;
+-- members may be inserted in any order before. What lies below a root is begun by the root.
 create or replace function postrider_internal.trees_begin() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

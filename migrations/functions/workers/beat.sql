@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two heartbeats more than 6.8 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A settle that
--- takes all of its 6 s has a heartbeat right in front of it, and makes no gap.
+-- Two heartbeats more than 6.8 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A
+-- settle that takes all of its 6 s has a heartbeat right in front of it, and makes no gap.
 --
--- p_wal: where the WAL on disk ended at the last heartbeat. A database whose WAL ends before that was set back to an earlier state.
+-- p_wal: where the WAL on disk ended at the last heartbeat. A database whose WAL ends before that was set back to an
+-- earlier state.
 --
 -- p_waiting: results that the database has refused, for how long, and their jobs.
 --

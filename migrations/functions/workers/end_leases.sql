@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Of p_ended, the workers in p_sought are looked for in all of ready; the others have noted the places of the leases that are left.
--- A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where reap looks again.
--- Why custom plans: a generic one from the days of an empty queue would look through all of ready for one place.
--- Rows come back with a fresh seq: with their old one they would lie below the watermarks of the workers.
+-- Of p_ended, the workers in p_sought are looked for in all of ready; the others have noted the places of the leases
+-- that are left. A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where
+-- reap looks again. Why custom plans: a generic one from the days of an empty queue would look through all of ready for
+-- one place. Rows come back with a fresh seq: with their old one they would lie below the watermarks of the workers.
 create or replace function postrider_internal.end_leases(
   p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
 language plpgsql

@@ -2,13 +2,14 @@
 -- planner: no-jit
 -- Ends all that a restored database says about workers, in the transaction of the first worker that enlists there.
 --
--- Fences and worker numbers of the restored database begin again at the values of the backup, and workers may still hold higher ones from
--- before. So both sequences are raised to the clock: fences to microseconds since 1970, worker numbers to seconds since 2020.
--- Both grow more slowly than the clock, so no value repeats. The same holds for the epoch of the leader.
+-- Fences and worker numbers of the restored database begin again at the values of the backup, and workers may still
+-- hold higher ones from before. So both sequences are raised to the clock: fences to microseconds since 1970, worker
+-- numbers to seconds since 2020. Both grow more slowly than the clock, so no value repeats. The same holds for the
+-- epoch of the leader.
 --
--- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with a new first part.
--- early_inserts names the jobs that clients have inserted since the restore. The ids of a transaction that is still open are above the
--- backup's highest id, too.
+-- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with
+-- a new first part. early_inserts names the jobs that clients have inserted since the restore. The ids of a transaction
+-- that is still open are above the backup's highest id, too.
 create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,20 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, nested-loops
--- A worker makes itself known; it does so anew each time it has lost the connection that claims. The new number
--- takes over the leases that the worker still holds. Rows that a claim took for the old number and whose answer
--- never arrived become ready again, unused: nobody has called them. A claim of the old number that is still on
--- its way fails, since the number has ended; the advisory lock waits for one that is under way.
--- A lease whose row somebody keeps locked for more than a second (a client's open transaction has cancelled the job, say) is left
--- to reap, and so is lost, if it is not cancelled after all.
--- If the answer of an enlisting was lost, the worker names the number before, which has ended. Its leases are with a number
--- that the worker has never received; the uuid of its start and the fences find it.
+-- A worker makes itself known; it does so anew each time it has lost the connection that claims. The new number takes
+-- over the leases that the worker still holds. Rows that a claim took for the old number and whose answer never arrived
+-- become ready again, unused: nobody has called them. A claim of the old number that is still on its way fails, since
+-- the number has ended; the advisory lock waits for one that is under way. A lease whose row somebody keeps locked for
+-- more than a second (a client's open transaction has cancelled the job, say) is left to reap, and so is lost, if it is
+-- not cancelled after all. If the answer of an enlisting was lost, the worker names the number before, which has ended.
+-- Its leases are with a number that the worker has never received; the uuid of its start and the fences find it.
 --
--- A worker number does not identify a worker: after a restore the same number may be another worker's. So the worker names the
--- identity of the database that it remembers, and its own start. If one of them differs, it takes over nothing. The first worker
--- that finds that the database is not the one of the newest identity ends all leases there (end_restored). Others wait for it,
--- and then see the new identity. Two kinds of restore leave the four parts of the identity as they are (a copy of the data folder started
--- without recovery, a snapshot of a file system). Then the WAL ends before a place that the worker knows to be durable, or the row of
--- the worker's number has another start.
+-- A worker number does not identify a worker: after a restore the same number may be another worker's. So the worker
+-- names the identity of the database that it remembers, and its own start. If one of them differs, it takes over
+-- nothing. The first worker that finds that the database is not the one of the newest identity ends all leases there
+-- (end_restored). Others wait for it, and then see the new identity. Two kinds of restore leave the four parts of the
+-- identity as they are (a copy of the data folder started without recovery, a snapshot of a file system). Then the WAL
+-- ends before a place that the worker knows to be durable, or the row of the worker's number has another start.
 create or replace function postrider_internal.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null, p_identity uuid default null,

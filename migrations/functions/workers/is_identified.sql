@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A session never changes its database, so a claim reads the setting that this function leaves in the session, and calls the function
--- only if it is missing. Behind PgBouncer one connection of a worker uses several sessions of the server, and each of them is checked once.
--- The setting holds the oid of the table workers, since one session can see the schema dropped and restored.
+-- A session never changes its database, so a claim reads the setting that this function leaves in the session, and
+-- calls the function only if it is missing. Behind PgBouncer one connection of a worker uses several sessions of the
+-- server, and each of them is checked once. The setting holds the oid of the table workers, since one session can see
+-- the schema dropped and restored.
 create or replace function postrider_internal.is_identified() returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_wal is a place that a heartbeat has read as flushed to disk, so no crash takes it back. A number is never given twice, so its row has
--- the start of the worker that received it.
+-- p_wal is a place that a heartbeat has read as flushed to disk, so no crash takes it back. A number is never given
+-- twice, so its row has the start of the worker that received it.
 create or replace function postrider_internal.is_restored_copy(p_worker int, p_start uuid, p_identity uuid, p_wal bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A worker without a heartbeat for 10 s is declared lost, and its jobs run again. The advisory lock waits for
--- nobody: a worker whose claim is under way this very moment is looked at again in the next round. It is tried in
--- a step of its own: among other conditions the planner, which sorts them by cost, would try it first, on workers
--- that are well, and their claims would fail meanwhile.
--- Silence counts only where somebody was there all the while: one whose heartbeats have come for 10 s without a gap. After an outage that
--- all had in common (a server that was away, a lock on this table, a machine that stood still, a clock set ahead) there is nobody, and
--- all have 10 s from the first one's return. A heartbeat that lies ahead is of a clock that was set back since: it counts as one of now.
--- A row that somebody has locked (an open transaction that cancels a running job, say) holds up no others: its worker keeps
--- calls in flight and notes its place, where it is looked for again each time. No index tells a worker's rows: to look for
--- them among three million ready ones takes 0.5 s, in the session of the heartbeat.
+-- A worker without a heartbeat for 10 s is declared lost, and its jobs run again. The advisory lock waits for nobody: a
+-- worker whose claim is under way this very moment is looked at again in the next round. It is tried in a step of its
+-- own: among other conditions the planner, which sorts them by cost, would try it first, on workers that are well, and
+-- their claims would fail meanwhile. Silence counts only where somebody was there all the while: one whose heartbeats
+-- have come for 10 s without a gap. After an outage that all had in common (a server that was away, a lock on this
+-- table, a machine that stood still, a clock set ahead) there is nobody, and all have 10 s from the first one's return.
+-- A heartbeat that lies ahead is of a clock that was set back since: it counts as one of now. A row that somebody has
+-- locked (an open transaction that cancels a running job, say) holds up no others: its worker keeps calls in flight and
+-- notes its place, where it is looked for again each time. No index tells a worker's rows: to look for them among three
+-- million ready ones takes 0.5 s, in the session of the heartbeat.
 create or replace function postrider_internal.reap(p_worker int, p_epoch bigint)
 returns table (lost_worker int, lost_name text, jobs int)
 language plpgsql

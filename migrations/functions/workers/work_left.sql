@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- For a worker that ends when there is nothing to do: asked while it has nothing under way itself, at most ten times a second.
+-- For a worker that ends when there is nothing to do: asked while it has nothing under way itself, at most ten times a
+-- second.
 --
--- What is still to be made ready counts as work: lists of a large INSERT, rows that are due or have no track yet, ends to be concluded or
--- told to a batch or chain (what waits a second for a lock, too), schedules that are due, tokens that are being fetched, and workers that are
--- about to be declared lost. What a queue's or lane's pause holds back for more than 5 s is not waited for, nor is what is scheduled.
+-- What is still to be made ready counts as work: lists of a large INSERT, rows that are due or have no track yet, ends
+-- to be concluded or told to a batch or chain (what waits a second for a lock, too), schedules that are due, tokens
+-- that are being fetched, and workers that are about to be declared lost. What a queue's or lane's pause holds back for
+-- more than 5 s is not waited for, nor is what is scheduled.
 --
 -- Tracks are looked for as survey does it, by hopping from one to the next.
 create or replace function postrider_internal.work_left(p_queues text[]) returns text
