@@ -33,8 +33,10 @@ comment on column postrider.cache_status.cache_expired is 'calls because the ans
 comment on column postrider.cache_status.cache_version is 'calls because cache_version was another';
 comment on column postrider.cache_status.cache_sensitive is 'calls because cache_sensitive was another';
 comment on column postrider.cache_status.cache_app_version is 'calls because the application''s version was another';
-comment on column postrider.cache_status.cache_metadata is 'calls because status, time or headers of the entry were missing or senseless';
-comment on column postrider.cache_status.cache_data is 'calls because the body of the entry was missing, not the one that was stored, or did not fit the job';
+comment on column postrider.cache_status.cache_metadata is
+  'calls because status, time or headers of the entry were missing or senseless';
+comment on column postrider.cache_status.cache_data is
+  'calls because the body of the entry was missing, not the one that was stored, or did not fit the job';
 comment on column postrider.cache_status.stored is 'answers that were taken in';
 comment on column postrider.cache_status.evicted is 'answers that made room or had not been used';
 comment on column postrider.cache_status.invalidated is 'answers that cache_invalidate removed';

@@ -2,7 +2,8 @@
 create or replace view postrider.client_status as
 select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        case when l.max_lanes is not null then coalesce(u.lanes, 0) end as lanes,
-       l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download, l.role = '*' as is_default, c.recounted_at is not null as is_counted,
+       l.max_lanes, l.min_priority, l.max_priority, l.max_timeout, l.max_request_body, l.may_download,
+       l.role = '*' as is_default, c.recounted_at is not null as is_counted,
        case when (select postrider_internal.sees_all()) then c.error end as count_error
   from (select u.role from postrider_internal.client_usage u
         union
@@ -15,12 +16,14 @@ select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        select greatest(x.unfinished, x.recounted, 0) as unfinished, greatest(x.lanes, x.recounted_lanes, 0) as lanes
          from postrider_internal.client_usage x where x.role = r.role) u on true
  cross join postrider_internal.client_counting c
- where not postrider_internal.client_is_exempt(r.role) and (r.role = current_user or (select postrider_internal.sees_all()));
+ where not postrider_internal.client_is_exempt(r.role)
+   and (r.role = current_user or (select postrider_internal.sees_all()));
 comment on view postrider.client_status is
   'of each client with limits: its unfinished requests and lanes, at most a second old, and its limits. A client sees itself';
 comment on column postrider.client_status.role is 'the role that inserts';
 comment on column postrider.client_status.unfinished is 'its requests that have not ended';
-comment on column postrider.client_status.max_unfinished is 'the most it may have; null: no limit, here and in the columns below';
+comment on column postrider.client_status.max_unfinished is
+  'the most it may have; null: no limit, here and in the columns below';
 comment on column postrider.client_status.lanes is 'lanes with unfinished requests of it; counted only with max_lanes';
 comment on column postrider.client_status.max_lanes is 'the most it may use';
 comment on column postrider.client_status.min_priority is 'lowest priority of its jobs';
@@ -29,6 +32,7 @@ comment on column postrider.client_status.max_timeout is 'longest timeout of its
 comment on column postrider.client_status.max_request_body is 'most bytes of its request bodies as they are sent';
 comment on column postrider.client_status.may_download is 'false: it may not use download_to';
 comment on column postrider.client_status.is_default is 'whether the limits are those of the row *';
-comment on column postrider.client_status.is_counted is 'whether all jobs have been counted since the set of limited clients changed';
+comment on column postrider.client_status.is_counted is
+  'whether all jobs have been counted since the set of limited clients changed';
 comment on column postrider.client_status.count_error is
   'error of the last count, the same in each row, shown only to roles that see all jobs; null: the count succeeded. A recount follows after 10 s';

@@ -2,8 +2,10 @@
 create or replace view postrider.credential_status as
 select c.name, c.kind,
        -- As jobs find it (decide_credential_step), whatever its row was inserted with.
-       case when s.credential is null or r.credential is null then 'logged_off' else c.state end as state, c.version, c.expires_at,
-       coalesce((select count(*) from postrider_internal.credential_waits w join postrider_internal.scheduled d on d.job_id = w.job_id and d.run_at = w.run_at
+       case when s.credential is null or r.credential is null then 'logged_off'
+         else c.state end as state, c.version, c.expires_at,
+       coalesce((select count(*) from postrider_internal.credential_waits w
+                 join postrider_internal.scheduled d on d.job_id = w.job_id and d.run_at = w.run_at
                   where w.credential = c.name), 0) as jobs_waiting,
        s.credential is not null as has_secrets, coalesce(s.plain is null, false) as is_sealed,
        coalesce(r.refreshes, 0) as refreshes, r.last_refresh_at,
@@ -11,7 +13,8 @@ select c.name, c.kind,
        case when c.state = 'cooldown' then r.due_at end as next_try_at,
        case when c.state = 'refreshing' and r.until > now() then k.name end as worker,
        case when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
-                 and exists (select from postrider_internal.refreshes o where o.credential <> r.credential and o.until > now())
+                 and exists (select from postrider_internal.refreshes o
+                             where o.credential <> r.credential and o.until > now())
               then 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'
             when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
               then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
@@ -30,7 +33,8 @@ comment on view postrider.credential_status is
   'one row for each credential: its state, how far its refresh is, and how many jobs wait for it; no secret';
 comment on column postrider.credential_status.name is 'its name';
 comment on column postrider.credential_status.kind is 'how it logs in';
-comment on column postrider.credential_status.state is 'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';
+comment on column postrider.credential_status.state is
+  'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';
 comment on column postrider.credential_status.version is 'grows with each login and refresh';
 comment on column postrider.credential_status.expires_at is 'when the token ends, if that is known';
 comment on column postrider.credential_status.jobs_waiting is 'jobs that are scheduled until it is refreshed';
@@ -42,5 +46,6 @@ comment on column postrider.credential_status.failures is 'refreshes that failed
 comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh is tried';
 comment on column postrider.credential_status.worker is 'who refreshes it now';
 comment on column postrider.credential_status.last_error is 'why it is not active, and what to do';
-comment on column postrider.credential_status.held_since is 'since when jobs are held, because the API refuses each token; null: they are not';
+comment on column postrider.credential_status.held_since is
+  'since when jobs are held, because the API refuses each token; null: they are not';
 comment on column postrider.credential_status.hold_reason is 'why they are held, and what to do';

@@ -21,10 +21,12 @@
 -- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been
 -- met.
 create or replace view postrider.job_status as
-select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible then j.name end as name, j.queue,
+select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible
+  then j.name end as name, j.queue,
        case when p.visible then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end as lane,
        case when p.visible then j.service end as service,
-       coalesce((select t.priority from postrider_internal.tracks t where t.id = coalesce(r.track, p.track)), j.priority) as priority,
+       coalesce((select t.priority from postrider_internal.tracks t where t.id = coalesce(r.track, p.track)),
+                j.priority) as priority,
        case when r.job_id is not null then postrider_internal.state_name(r.state)
             when p.ending in ('c', 'e', 'k') then postrider_internal.state_name(p.ending)
             when p.ending is not null then 'running'
@@ -36,59 +38,73 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        end as state,
        coalesce(r.attempt, p.attempt, m.attempt, 0) as attempt,
        case when j.kind = 'request'
-         then coalesce(p.max_attempts, greatest(j.max_attempts + coalesce(m.attempt, 0), r.attempt, p.ended_attempt)) end as max_attempts,
+         then coalesce(p.max_attempts,
+                       greatest(j.max_attempts + coalesce(m.attempt, 0), r.attempt,
+                                p.ended_attempt)) end as max_attempts,
        coalesce(p.run_at, p.tree_run_at, least(j.run_at, p.since, p.started_at, r.started_at)) as run_at,
        j.created_at,
        case when r.job_id is not null then r.started_at when p.ending is not null then p.started_at
             when p.tree_run_at <= now() then p.tree_started_at when p.worker > 0 then p.since end as started_at,
        coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end) as finished_at,
        case when p.visible then (
-         select w.name from postrider_internal.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
+         select w.name from postrider_internal.workers w
+           where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
        case when p.visible and j.kind = 'request' then j.method end as method,
        case when p.visible then postrider_internal.url_shown(coalesce(
-         (select f.url from postrider_internal.filled_templates f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
+         (select f.url from postrider_internal.filled_templates f
+          where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
        case when p.visible then r.status_code::int end as status_code,
        case when p.visible then postrider_internal.headers_json(r.headers) end as response_headers,
        case when p.visible then r.body end as body,
        case when p.visible then coalesce(r.result, postrider_internal.result_json(r.headers, r.body)) end as result,
-       case when p.visible then coalesce(r.error_code, case when p.ending in ('c', 'e', 'k') then p.error_code end) end as error_code,
+       case when p.visible then coalesce(r.error_code, case when p.ending in ('c', 'e', 'k')
+                                         then p.error_code end) end as error_code,
        case when p.visible then coalesce(r.error, case when p.ending in ('c', 'e', 'k') then p.error end) end as error,
        case when p.visible then coalesce(r.cache in ('hit', 'stale'), false) end as from_cache,
        p.failed_job_id, p.children::bigint as children, p.children_finished::bigint as children_finished,
        p.children_failed::bigint as children_failed, p.bytes_done, p.bytes_total,
        j.tag, case when p.visible then j.metadata end as metadata,
        case when p.visible and r.state = 'f' then (
-         select e.code from postrider_internal.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
+         select e.code from postrider_internal.envelope_errors e
+           where e.job_id = j.id and e.fence = r.fence) end as envelope_code,
        case when p.visible and r.state = 'f' then (
-         select e.name from postrider_internal.envelope_errors e where e.job_id = j.id and e.fence = r.fence) end as error_name,
+         select e.name from postrider_internal.envelope_errors e
+           where e.job_id = j.id and e.fence = r.fence) end as error_name,
        case when p.visible then j.dedupe_key end as dedupe_key,
        case when p.visible and j.paginate is not null then (
-         select f.next is not null from postrider_internal.fetched_pages f where f.job_id = j.id order by f.page desc limit 1) end as has_more,
+         select f.next is not null from postrider_internal.fetched_pages f where f.job_id = j.id
+           order by f.page desc limit 1) end as has_more,
        case when not p.visible or j.kind <> 'request' then null
             when num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0
               then postrider_internal.query_shown(postrider_internal.url_shown(split_part(j.url, '#', 1)), '{}')
             else (
-         select postrider_internal.request_url(coalesce(g.url, f.url, j.url), case when g.url is null then coalesce(f.query, j.query) end,
-                  case when j.use_cdn and s.cdn_url is not null then s.cdn_url else coalesce(p.server, v.base_url, s.base_url) end,
+         select postrider_internal.request_url(coalesce(g.url, f.url, j.url), case when g.url is null
+                                               then coalesce(f.query, j.query) end,
+                  case when j.use_cdn and s.cdn_url is not null then s.cdn_url
+                    else coalesce(p.server, v.base_url, s.base_url) end,
                   -- As service_applies has it, which readers cannot call, since it reads servers.
                   case when s.apply_to_absolute or postrider_internal.url_is_relative(coalesce(f.url, j.url))
-                         or postrider_internal.origin_is_among(coalesce(f.url, j.url), array[s.base_url, s.cdn_url] || array(
+                         or postrider_internal.origin_is_among(coalesce(f.url, j.url), array[s.base_url,
+                                                               s.cdn_url] || array(
                               select t.base_url from postrider_internal.server_routes t where t.service = s.name))
                        then s.query end,
                   s.query is not null and has_table_privilege('postrider.services', 'select'),
-                  postrider_internal.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0) ->> 'query')
+                  postrider_internal.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0)
+                    ->> 'query')
            from (values (1)) one
            left join postrider.services s on s.name = j.service
            left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
            left join lateral (
-                select x.url, x.query from postrider_internal.filled_templates x where x.job_id = j.id and j.parent_id is not null limit 1) f on true
+                select x.url, x.query from postrider_internal.filled_templates x
+                  where x.job_id = j.id and j.parent_id is not null limit 1) f on true
            left join lateral (
                 select x.url from postrider_internal.fetched_pages x
                  where x.job_id = j.id and j.paginate is not null order by x.page desc limit 1) g on true
            left join lateral (
                 select t.base_url from postrider_internal.server_routes t
                  where t.service = j.service and p.server is null and t.environment = coalesce((
-                         select w.environment from postrider_internal.workers w where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))), 'release')
+                         select w.environment from postrider_internal.workers w
+                           where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))), 'release')
                  order by t.state <> 'active', t.position < (
                    select min(q.position) from postrider_internal.server_routes q
                     where q.service = t.service and q.environment = t.environment and q.is_preferred), t.position
@@ -97,17 +113,20 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select concat_ws(': ', t.error_code, t.error) from postrider_internal.past_attempts t
           where t.job_id = j.id and t.error_code is not null order by t.fence desc limit 1) end as last_error,
        (select case when w.began > w.ended then interval '0' else w.ended - w.began end
-          from (select coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k') then p.finished_at end, now()) as ended,
+          from (select coalesce(r.finished_at, case when p.ending in ('c', 'e', 'k')
+                                then p.finished_at end, now()) as ended,
                        least((select t.started_at from postrider_internal.past_attempts t
                                where t.job_id = j.id and t.fence > coalesce((
                                  select e.fence from postrider_internal.past_attempts e
                                   where e.job_id = j.id and e.ended_as is not null order by e.fence desc limit 1), 0)
                                order by t.fence limit 1),
                              r.started_at, p.started_at, case when p.tree_run_at <= now() then p.tree_started_at end,
-                             case when p.worker > 0 and p.ending is null then p.since end) as began offset 0) w) as elapsed
+                             case when p.worker > 0 and p.ending is null
+                               then p.since end) as began offset 0) w) as elapsed
   from postrider.jobs j
   left join lateral (select * from postrider_internal.results x where x.job_id = j.id limit 1) r on true
-  left join lateral (select * from postrider_internal.members x where x.job_id = j.id and j.parent_id is not null limit 1) m on true
+  left join lateral (select * from postrider_internal.members x
+                     where x.job_id = j.id and j.parent_id is not null limit 1) m on true
  cross join lateral (
        select j.created_by = current_user or (select postrider_internal.sees_all()) as visible,
               o.state as ending, o.attempt as ended_attempt, o.started_at, o.finished_at, o.error_code, o.error,
@@ -117,8 +136,10 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                 select sum(d.added) from postrider_internal.tree_deltas d
                  where d.tree_id = t.job_id and d.run = t.run and d.added > 0), 0) end as children,
               t.finished as children_finished, t.failed as children_failed,
-              s.job_id is not null as is_scheduled, s.run_at, u.since, coalesce(nullif(o.worker, 0), u.worker) as worker,
-              coalesce(o.attempt, s.attempt, u.attempt) as attempt, coalesce(s.max_attempts, u.max_attempts) as max_attempts,
+              s.job_id is not null as is_scheduled, s.run_at, u.since,
+              coalesce(nullif(o.worker, 0), u.worker) as worker,
+              coalesce(o.attempt, s.attempt, u.attempt) as attempt,
+              coalesce(s.max_attempts, u.max_attempts) as max_attempts,
               coalesce(o.track, s.track, u.track) as track, b.done as bytes_done, b.total as bytes_total
          from (values (1)) one
          left join postrider_internal.trees t on t.job_id = j.id and j.kind <> 'request'
@@ -130,8 +151,10 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                  from postrider_internal.tracks k
                 cross join lateral (
                       select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
-                        from postrider_internal.ready x where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
-                where k.queue = j.queue and k.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) and k.priority = j.priority)
+                        from postrider_internal.ready x
+                          where x.track = k.id and x.seq = j.id and x.job_id = j.id offset 0) y
+                where k.queue = j.queue and k.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
+                  and k.priority = j.priority)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
                  from postrider_internal.ready y where y.track = 0 and y.seq = j.id and y.job_id = j.id)
@@ -140,10 +163,12 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                  from postrider_internal.removed_tracks d
                 cross join lateral (
                       select v.track from unnest(d.tracks, d.queues, d.lanes) v (track, queue, lane)
-                       where v.queue = j.queue and v.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)) v
+                       where v.queue = j.queue and v.lane
+                         = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)) v
                 cross join lateral (
                       select x.track, x.worker, x.attempt, x.max_attempts, x.since, x.fence
-                        from postrider_internal.ready x where x.track = v.track and x.seq = j.id and x.job_id = j.id offset 0) y)
+                        from postrider_internal.ready x
+                          where x.track = v.track and x.seq = j.id and x.job_id = j.id offset 0) y)
               union all
               (select y.track, y.worker, y.attempt, y.max_attempts, y.since, y.fence
                  from postrider_internal.ready y where y.job_id = j.id and y.seq <> y.job_id)
@@ -160,38 +185,52 @@ comment on column postrider.job_status.parent_id is 'the batch or chain that it 
 comment on column postrider.job_status.position is 'place among the members of its batch or chain';
 comment on column postrider.job_status.name is 'what templates call it';
 comment on column postrider.job_status.queue is 'which workers may take it';
-comment on column postrider.job_status.lane is 'what limits and pauses are for: given, else the service, else host:port of the URL';
+comment on column postrider.job_status.lane is
+  'what limits and pauses are for: given, else the service, else host:port of the URL';
 comment on column postrider.job_status.service is 'row of services that it takes base URL, headers and limits from';
 comment on column postrider.job_status.priority is 'higher runs first; as reschedule left it';
-comment on column postrider.job_status.state is 'waiting (for its turn in a tree), scheduled, ready, running, then succeeded, failed, cancelled, expired, skipped or unknown (sent, and nobody can know with what effect)';
+comment on column postrider.job_status.state is
+  'waiting (for its turn in a tree), scheduled, ready, running, then succeeded, failed, cancelled, expired, skipped or unknown (sent, and nobody can know with what effect)';
 comment on column postrider.job_status.attempt is 'tries so far, the one under way too; 0: none yet';
-comment on column postrider.job_status.max_attempts is 'tries that it may have; retry adds to them. Null for batches and chains';
+comment on column postrider.job_status.max_attempts is
+  'tries that it may have; retry adds to them. Null for batches and chains';
 comment on column postrider.job_status.run_at is 'not started before; while it waits for a retry, when that is due';
 comment on column postrider.job_status.created_at is 'start of the transaction that inserted it';
-comment on column postrider.job_status.started_at is 'start of the last try; of a batch or chain, when its first members were let go';
+comment on column postrider.job_status.started_at is
+  'start of the last try; of a batch or chain, when its first members were let go';
 comment on column postrider.job_status.finished_at is 'when it ended; null until then';
 comment on column postrider.job_status.worker is 'who makes the call, or made the last one; see worker_status';
 comment on column postrider.job_status.method is 'of the request; null for batches and chains';
 comment on column postrider.job_status.url is 'as it is called, templates filled; without user and password';
-comment on column postrider.job_status.status_code is 'of the answer of the last try; null while it runs, and if there was none';
-comment on column postrider.job_status.response_headers is 'of the answer: name in lower case to an array of values, in the order in which they came';
-comment on column postrider.job_status.body is 'of the answer, exact to the byte; convert_from(body, ''UTF8'') is the text';
-comment on column postrider.job_status.result is 'the JSON of the answer, or what extract and the envelope took of it; of a batch or chain null';
+comment on column postrider.job_status.status_code is
+  'of the answer of the last try; null while it runs, and if there was none';
+comment on column postrider.job_status.response_headers is
+  'of the answer: name in lower case to an array of values, in the order in which they came';
+comment on column postrider.job_status.body is
+  'of the answer, exact to the byte; convert_from(body, ''UTF8'') is the text';
+comment on column postrider.job_status.result is
+  'the JSON of the answer, or what extract and the envelope took of it; of a batch or chain null';
 comment on column postrider.job_status.error_code is 'why it did not succeed, from error_codes; null while it runs';
 comment on column postrider.job_status.error is 'the same as a sentence that says what to do';
 comment on column postrider.job_status.from_cache is 'whether the answer came from the cache without a call';
 comment on column postrider.job_status.failed_job_id is 'of a batch or chain: the member that failed first';
 comment on column postrider.job_status.children is 'of a batch or chain: members so far; null for requests';
 comment on column postrider.job_status.children_finished is 'of them, how many have ended, in whatever state';
-comment on column postrider.job_status.children_failed is 'of them, how many ended otherwise than as succeeded or skipped';
-comment on column postrider.job_status.bytes_done is 'received so far of a transfer under way, at most a second old; else null';
+comment on column postrider.job_status.children_failed is
+  'of them, how many ended otherwise than as succeeded or skipped';
+comment on column postrider.job_status.bytes_done is
+  'received so far of a transfer under way, at most a second old; else null';
 comment on column postrider.job_status.bytes_total is 'announced length of that transfer; null if it is not known';
 comment on column postrider.job_status.tag is 'your own';
 comment on column postrider.job_status.metadata is 'your own';
-comment on column postrider.job_status.envelope_code is 'the code inside the last answer, by services.envelope, if the job failed by it';
-comment on column postrider.job_status.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
-comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; find_job finds it';
-comment on column postrider.job_status.has_more is 'with paginate: whether the last page that was fetched leads to another one; null: no page was fetched, or the job has no paginate';
+comment on column postrider.job_status.envelope_code is
+  'the code inside the last answer, by services.envelope, if the job failed by it';
+comment on column postrider.job_status.error_name is
+  'the name that services.envelope has for envelope_code; null if it has none';
+comment on column postrider.job_status.dedupe_key is
+  'unique in its queue while the job is unfinished; find_job finds it';
+comment on column postrider.job_status.has_more is
+  'with paginate: whether the last page that was fetched leads to another one; null: no page was fetched, or the job has no paginate';
 comment on column postrider.job_status.request_url is
   'the URL as called: base URL, CDN or server, query, filled templates; the last page of a job with paginate. *** stands for secrets. Before the first call: as it would be called now';
 comment on column postrider.job_status.last_error is

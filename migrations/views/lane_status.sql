@@ -9,7 +9,8 @@ taken_in as (
   select u.lane, sum(u.jobs) as ready, min(u.at) as oldest
     from (select i.lane, i.jobs, i.at from postrider_internal.intake i where i.lane is not null
           union all
-          select l.lane, 1, i.at from postrider_internal.intake i cross join lateral unnest(i.lanes) l (lane) where i.lane is null) u
+          select l.lane, 1, i.at from postrider_internal.intake i cross join lateral unnest(i.lanes) l (lane)
+            where i.lane is null) u
    group by u.lane)
 select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null then n.rate_period end as rate_period,
        coalesce(t.in_flight, 0) as in_flight, coalesce(t.ready, 0) + coalesce(i.ready, 0) as ready,
@@ -23,10 +24,12 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        case when p.until > now() then 'pause'
             when coalesce(t.ready, 0) + coalesce(i.ready, 0) = 0 then null
             when n.max_in_flight <= greatest(t.in_flight, k.permits) then 'max_in_flight'
-            when h.slot > now() or (coalesce(t.ready, 0) + coalesce(i.ready, 0)) * h.spacing > interval '1 s' then 'rate_limit'
+            when h.slot > now() or (coalesce(t.ready, 0) + coalesce(i.ready, 0)) * h.spacing > interval '1 s'
+              then 'rate_limit'
        end as held_by,
        case when h.slot > now() then h.slot end as next_call_at
-  from (select name as lane from postrider.lanes union select postrider_internal.track_lanes() union select lane from taken_in) l
+  from (select name as lane from postrider.lanes union select postrider_internal.track_lanes() union select lane
+        from taken_in) l
   left join postrider.lanes n on n.name = l.lane
   left join lateral (
        select q.until, q.reason from postrider_internal.lane_pauses q where q.lane = l.lane
@@ -39,7 +42,8 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
               postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate
          from postrider_internal.failing_lanes q where q.lane = l.lane) f on true
   left join lateral (
-       select sum(q.permits) as permits from postrider_internal.lane_permits q where q.lane = n.id and n.max_in_flight is not null) k on true
+       select sum(q.permits) as permits from postrider_internal.lane_permits q
+         where q.lane = n.id and n.max_in_flight is not null) k on true
   left join lateral (
        select q.next_slot + w.spacing as slot, w.spacing
          from postrider_internal.lane_rates q
@@ -54,13 +58,16 @@ comment on column postrider.lane_status.rate_limit is 'calls that may begin in e
 comment on column postrider.lane_status.rate_period is 'of rate_limit';
 comment on column postrider.lane_status.in_flight is 'calls under way';
 comment on column postrider.lane_status.ready is 'requests that could run now and wait for a slot';
-comment on column postrider.lane_status.oldest_ready_age is 'how long the ready request waits that has waited longest; null if there is none';
+comment on column postrider.lane_status.oldest_ready_age is
+  'how long the ready request waits that has waited longest; null if there is none';
 comment on column postrider.lane_status.paused is 'whether no call begins now: by pause_lane, a 429 or a Retry-After';
 comment on column postrider.lane_status.paused_until is 'when that ends by itself; infinity: when somebody resumes it';
 comment on column postrider.lane_status.pause_reason is 'who or what paused it';
-comment on column postrider.lane_status.retry_budget is 'share of the calls that may be retries while most of them fail';
+comment on column postrider.lane_status.retry_budget is
+  'share of the calls that may be retries while most of them fail';
 comment on column postrider.lane_status.failing is 'whether most calls of the last seconds failed';
-comment on column postrider.lane_status.retry_rate is 'retries a second that it may have while it is failing; null: not held back';
+comment on column postrider.lane_status.retry_rate is
+  'retries a second that it may have while it is failing; null: not held back';
 comment on column postrider.lane_status.held_by is
   'what holds its ready jobs back: pause, max_in_flight or rate_limit; null: nothing of the lane. A pause is named without ready jobs, too';
 comment on column postrider.lane_status.next_call_at is 'by rate_limit: when the next call may begin; null: now';

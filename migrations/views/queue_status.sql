@@ -3,7 +3,8 @@
 create or replace view postrider.queue_status as
 with standing as materialized (select * from postrider_internal.queue_counts()),
 counted as (
-  select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded, sum(c.jobs) filter (where c.state = 'f') as failed,
+  select c.queue, sum(c.jobs) filter (where c.state = 's') as succeeded,
+         sum(c.jobs) filter (where c.state = 'f') as failed,
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
          sum(c.jobs * c.weight) filter (where postrider_internal.is_final_outcome(c.state)) as last_minute
@@ -11,12 +12,14 @@ counted as (
     -- evenly.
     from (select queue, state, jobs,
                  case when minute >= date_trunc('minute', now()) then 1
-                      when minute >= date_trunc('minute', now() - interval '1 minute') then 1 - extract(second from now()) / 60
+                      when minute >= date_trunc('minute', now() - interval '1 minute')
+                        then 1 - extract(second from now()) / 60
                       else 0 end as weight
             from postrider_internal.job_totals
           union all
           select coalesce(y.queue, t.queue, 'default'), s.state, s.jobs, (y.at >= now() - interval '1 minute')::int
-            from postrider_internal.job_deltas y cross join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
+            from postrider_internal.job_deltas y cross
+              join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider_internal.track_names t on t.id = s.track) c
    group by c.queue),
 -- What the workers take that live and claim; null: every queue.
@@ -52,9 +55,12 @@ comment on column postrider.queue_status.cancelled is 'requests that ended so, s
 comment on column postrider.queue_status.expired is 'requests that ended so, since the beginning';
 comment on column postrider.queue_status.skipped is 'requests that ended so, since the beginning';
 comment on column postrider.queue_status.unknown is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.oldest_ready_age is 'how long the ready request waits that has waited longest; null if there is none';
-comment on column postrider.queue_status.rate_per_second is 'calls that ended in the last sixty seconds, a second; of the calendar minute before this one a share counts';
-comment on column postrider.queue_status.estimated_drain is 'how long the ready ones take at that rate; null if nothing ended';
+comment on column postrider.queue_status.oldest_ready_age is
+  'how long the ready request waits that has waited longest; null if there is none';
+comment on column postrider.queue_status.rate_per_second is
+  'calls that ended in the last sixty seconds, a second; of the calendar minute before this one a share counts';
+comment on column postrider.queue_status.estimated_drain is
+  'how long the ready ones take at that rate; null if nothing ended';
 comment on column postrider.queue_status.paused is 'whether pause_queue stopped it';
 comment on column postrider.queue_status.waiting is 'members of batches and chains whose turn has not come';
 comment on column postrider.queue_status.has_worker is 'whether a worker that lives and is not draining takes its jobs';

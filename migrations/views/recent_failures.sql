@@ -3,11 +3,16 @@
 -- the rows are few, which it does not see through the join, and would compile their expressions for (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
 select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
-       postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request' then j.method end as method,
-       postrider_internal.url_shown(coalesce((select f.url from postrider_internal.filled_templates f where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) as url,
+       postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request'
+         then j.method end as method,
+       postrider_internal.url_shown(coalesce((select f.url from postrider_internal.filled_templates f
+                                              where f.job_id = j.id and j.parent_id is not null limit 1),
+                                              j.url)) as url,
        r.status_code::int as status_code, r.error_code, r.error, j.tag, j.service,
-       (select e.code from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,
-       (select e.name from postrider_internal.envelope_errors e where e.job_id = r.job_id and e.fence = r.fence) as error_name
+       (select e.code from postrider_internal.envelope_errors e
+        where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,
+       (select e.name from postrider_internal.envelope_errors e
+        where e.job_id = r.job_id and e.fence = r.fence) as error_name
   from (select * from postrider_internal.results f
          where postrider_internal.is_failure(f.state) order by f.finished_at desc, f.job_id desc limit 100) r
   join postrider.jobs j on j.id = r.job_id
@@ -29,5 +34,7 @@ comment on column postrider.recent_failures.error_code is 'why, from error_codes
 comment on column postrider.recent_failures.error is 'the same as a sentence that says what to do';
 comment on column postrider.recent_failures.tag is 'of the job';
 comment on column postrider.recent_failures.service is 'of the job';
-comment on column postrider.recent_failures.envelope_code is 'the code inside the last answer, by services.envelope, if the job failed by it';
-comment on column postrider.recent_failures.error_name is 'the name that services.envelope has for envelope_code; null if it has none';
+comment on column postrider.recent_failures.envelope_code is
+  'the code inside the last answer, by services.envelope, if the job failed by it';
+comment on column postrider.recent_failures.error_name is
+  'the name that services.envelope has for envelope_code; null if it has none';

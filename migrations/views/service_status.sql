@@ -4,7 +4,8 @@ create or replace view postrider.service_status as
 select s.name as service, e.environment,
        postrider_internal.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
        (c.route).position as current_position,
-       case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active' else 'all servers aside' end as state,
+       case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active'
+         else 'all servers aside' end as state,
        coalesce(v.servers, 0) as servers, coalesce(v.active, 0) as servers_active,
        coalesce(v.calls, 0)::bigint as calls, coalesce(v.errors, 0)::bigint as errors,
        v.open_until,
@@ -18,8 +19,10 @@ select s.name as service, e.environment,
               jsonb_agg(jsonb_build_object('position', r.position, 'base_url', r.base_url, 'state', r.state,
                 'open_until', r.open_until, 'calls', r.calls, 'errors', r.errors, 'is_preferred', r.is_preferred)
                 order by r.position) as details
-         from postrider.servers r where r.service = e.service and r.environment = e.environment) v on e.service is not null
-  left join lateral postrider_internal.choose_server(postrider_internal.routes_of(e.service, e.environment), null) c on e.service is not null;
+         from postrider.servers r where r.service = e.service and r.environment = e.environment) v on e.service
+           is not null
+  left join lateral postrider_internal.choose_server(postrider_internal.routes_of(e.service, e.environment), null) c
+    on e.service is not null;
 comment on view postrider.service_status is
   'one row for each service and environment: the server that is used now, how all of them are doing, and when the first that was set aside is probed';
 comment on column postrider.service_status.service is 'its name';
@@ -32,7 +35,8 @@ comment on column postrider.service_status.servers_active is 'of them, how many 
 comment on column postrider.service_status.calls is 'of the window in which error rates are taken';
 comment on column postrider.service_status.errors is 'of these calls, those that count as errors';
 comment on column postrider.service_status.open_until is 'when the first server that was set aside is probed';
-comment on column postrider.service_status.server_details is 'an array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
+comment on column postrider.service_status.server_details is
+  'an array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
 comment on column postrider.service_status.min_calls is 'calls before a rate counts';
 comment on column postrider.service_status.error_rate is 'at which a server is set aside';
 comment on column postrider.service_status.cool_down is 'how long';

@@ -12,7 +12,8 @@ with counted as (
    group by c.minute),
 ranked as (
   select t.minute, t.kind, round((power(2::double precision, (t.bucket + 0.5) / 4) / 1000)::numeric, 3) as ms,
-         sum(t.jobs) over (partition by t.minute, t.kind order by t.bucket) / sum(t.jobs) over (partition by t.minute, t.kind) as share
+         sum(t.jobs) over (partition by t.minute, t.kind
+                           order by t.bucket) / sum(t.jobs) over (partition by t.minute, t.kind) as share
     from postrider_internal.timings t),
 timed as (
   select r.minute,
@@ -32,7 +33,8 @@ comment on view postrider.throughput is
 comment on column postrider.throughput.minute is 'its start';
 comment on column postrider.throughput.finished is 'jobs that ended in it';
 comment on column postrider.throughput.failed is 'of them, how many failed, expired or ended unknown';
-comment on column postrider.throughput.wait_p50_ms is 'from being due to the start of the first try, of jobs that ended on it: half waited less';
+comment on column postrider.throughput.wait_p50_ms is
+  'from being due to the start of the first try, of jobs that ended on it: half waited less';
 comment on column postrider.throughput.wait_p95_ms is 'likewise: 95 of 100 waited less';
 comment on column postrider.throughput.wait_p99_ms is 'likewise: 99 of 100 waited less';
 comment on column postrider.throughput.call_p50_ms is 'of the calls that ended jobs: half were shorter';

@@ -19,8 +19,10 @@ select w.name as worker, w.id as epoch,
 comment on view postrider.worker_status is
   'one row for each start of a worker that runs or ended within a day';
 comment on column postrider.worker_status.worker is 'host and process';
-comment on column postrider.worker_status.epoch is 'number of this start; a worker that was declared lost and comes back gets a new one';
-comment on column postrider.worker_status.state is 'running, draining (finishes what runs), silent (no heartbeat for 10 s), lost (its jobs were given to others), ended';
+comment on column postrider.worker_status.epoch is
+  'number of this start; a worker that was declared lost and comes back gets a new one';
+comment on column postrider.worker_status.state is
+  'running, draining (finishes what runs), silent (no heartbeat for 10 s), lost (its jobs were given to others), ended';
 comment on column postrider.worker_status.version is 'of the program';
 comment on column postrider.worker_status.queues is 'what it takes: all, or names';
 comment on column postrider.worker_status.concurrency is 'calls that it makes at once';
@@ -30,7 +32,8 @@ comment on column postrider.worker_status.started_at is 'when it enlisted';
 comment on column postrider.worker_status.heartbeat_at is 'when it last said that it lives; every 3 s';
 comment on column postrider.worker_status.ended_at is 'when it said goodbye or was declared lost';
 comment on column postrider.worker_status.environment is 'whose servers it uses';
-comment on column postrider.worker_status.results_waiting is 'results that the database has refused and that the worker writes again, as of its last heartbeat';
+comment on column postrider.worker_status.results_waiting is
+  'results that the database has refused and that the worker writes again, as of its last heartbeat';
 comment on column postrider.worker_status.results_waiting_since is 'since when it has such results; null: it has none';
 comment on column postrider.worker_status.judgements_waiting is
   'answers with expensive expressions that wait to be judged, as of its last heartbeat; more than a few: see error_code too_expensive';

@@ -5,8 +5,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider_internal.raise_null_argument('id', cancel.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  return postrider_internal.cancel_job(cancel.id, (select t.ticket from postrider_internal.tickets t where t.id = cancel.id));
+  perform postrider_internal.raise_null_argument('id', cancel.id is null,
+                                                 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  return postrider_internal.cancel_job(cancel.id,
+                                       (select t.ticket from postrider_internal.tickets t where t.id = cancel.id));
 end
 $$;
 comment on function postrider.cancel(bigint) is

@@ -34,7 +34,8 @@ begin
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.track_names t
-       where (cancel_all.queue is null or t.queue = cancel_all.queue) and (cancel_all.lane is null or t.lane = cancel_all.lane));
+       where (cancel_all.queue is null or t.queue = cancel_all.queue)
+         and (cancel_all.lane is null or t.lane = cancel_all.lane));
   end if;
   if cancel_all.tag is not null then
     v_tagged := array(select j.id from postrider.jobs j where j.tag = cancel_all.tag limit 200001);
@@ -48,9 +49,11 @@ begin
       and case when r.track > 0 and not v_looks_up then v_tracks is null or r.track = any (v_tracks)
                else exists (
                  select
-                   from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = r.job_id offset 0) j
+                   from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x
+                         where x.id = r.job_id offset 0) j
                   where (cancel_all.queue is null or j.queue = cancel_all.queue)
-                    and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
+                    and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
+                         = cancel_all.lane)
                     and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
     order by r.track, r.seq
       for update;
@@ -60,7 +63,8 @@ begin
             union all
             select s.job_id, s.track, null, s.parent_id from postrider_internal.scheduled s
             union all
-            select t.job_id, -1, t.job_id, t.parent_id from postrider_internal.trees t where postrider_internal.is_open_tree(t.state)
+            select t.job_id, -1, t.job_id, t.parent_id from postrider_internal.trees t
+              where postrider_internal.is_open_tree(t.state)
             union all
             select m.job_id, 0, null, m.parent_id
               from postrider_internal.trees t join postrider_internal.members m on m.parent_id = t.job_id
@@ -69,9 +73,11 @@ begin
        and case when w.track > 0 and not v_looks_up then v_tracks is null or w.track = any (v_tracks)
                 else exists (
                   select
-                    from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x where x.id = w.job_id offset 0) j
+                    from (select x.queue, x.lane, x.service, x.url, x.tag from postrider.jobs x
+                          where x.id = w.job_id offset 0) j
                    where (cancel_all.queue is null or j.queue = cancel_all.queue)
-                     and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = cancel_all.lane)
+                     and (cancel_all.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
+                          = cancel_all.lane)
                      and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
      order by w.track, w.seq nulls last, w.job_id
   loop

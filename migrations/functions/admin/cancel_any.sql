@@ -35,11 +35,13 @@ begin
         v_planned.parent_id, v_planned.has_callbacks, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
-    update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting returning * into v_member;
+    update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting
+      returning * into v_member;
     if found then
       insert into postrider_internal.tree_deltas (tree_id, run, released)
       select t.job_id, t.run, 1 from postrider_internal.trees t where t.job_id = v_member.parent_id;
-      perform postrider_internal.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'), v_member.parent_id,
+      perform postrider_internal.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'),
+                                         v_member.parent_id,
         postrider_internal.has_callbacks(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
@@ -75,7 +77,8 @@ begin
          when not v_is_called then 'cancelled before its next try'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
-    v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int, v_row.rekey,
+    v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int,
+    v_row.rekey,
     case when v_is_called then v_row.since else v_tried end, v_row.fence, v_row.worker);
   return true;
 end

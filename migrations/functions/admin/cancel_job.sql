@@ -4,8 +4,10 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id) from postrider_internal.ticket_key k) then
-    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(p_id), hint = 'Look it up in postrider.job_status.';
+  if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id)
+                                from postrider_internal.ticket_key k) then
+    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(p_id),
+      hint = 'Look it up in postrider.job_status.';
   end if;
   return postrider_internal.cancel_any(p_id);
 end

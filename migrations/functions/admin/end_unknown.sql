@@ -10,7 +10,8 @@ declare
   v_id bigint;
   v_count bigint := 0;
 begin
-  perform postrider_internal.raise_null_argument('before', end_unknown.before is null, 'Give the moment of the restore, like now().');
+  perform postrider_internal.raise_null_argument('before', end_unknown.before is null,
+                                                 'Give the moment of the restore, like now().');
   for v_id in
     select j.id from postrider.jobs j
      where j.delivery = 'at_most_once' and j.created_at < end_unknown.before

@@ -22,7 +22,8 @@ some_scheduled as (
    where not exists (select from first_scheduled f where f.is_all)
    group by s.track),
 by_track as (
-  select c.track, c.ready, c.running, c.oldest, 0::bigint as scheduled, c.unnamed from postrider_internal.track_counts() c
+  select c.track, c.ready, c.running, c.oldest, 0::bigint as scheduled, c.unnamed
+    from postrider_internal.track_counts() c
   union all
   select f.track, 0, 0, null, f.scheduled, f.unnamed from first_scheduled f where f.is_all
   union all
@@ -34,7 +35,8 @@ waits as (
             from postrider_internal.trees t
            cross join lateral (
                  select x.job_id from postrider_internal.members x
-                  where x.parent_id = t.job_id and x.position > t.reached and x.is_waiting order by x.position limit 10000) m
+                  where x.parent_id = t.job_id and x.position > t.reached and x.is_waiting
+                    order by x.position limit 10000) m
            where postrider_internal.is_open_tree(t.state) limit 10000) w
     join postrider.jobs j on j.id = w.job_id
    group by j.queue),
@@ -52,14 +54,17 @@ unfinished as (
   select i.queue, i.jobs, 0, i.at, 0, 0 from postrider_internal.intake i where i.queue is not null
   union all
   select u.queue, count(*), 0, min(i.at), 0, 0
-    from postrider_internal.intake i cross join lateral unnest(i.queues) u (queue) where i.queue is null group by u.queue
+    from postrider_internal.intake i cross join lateral unnest(i.queues) u (queue) where i.queue is null
+      group by u.queue
   union all
   select w.queue, 0, 0, null, 0,
          case when w.seen < 10000 then w.jobs
               else w.jobs / w.seen * greatest(w.seen, (
-                select sum(t.children - t.released) from postrider_internal.trees t where postrider_internal.is_open_tree(t.state))) end
+                select sum(t.children - t.released) from postrider_internal.trees t
+                  where postrider_internal.is_open_tree(t.state))) end
     from waits w)
-select u.queue, round(sum(u.ready))::bigint, round(sum(u.running))::bigint, min(u.oldest), round(sum(u.scheduled))::bigint,
+select u.queue, round(sum(u.ready))::bigint, round(sum(u.running))::bigint, min(u.oldest),
+       round(sum(u.scheduled))::bigint,
        round(sum(u.waiting))::bigint
   from unfinished u group by u.queue
 $$;

@@ -12,9 +12,11 @@ declare
   v_track int;
   v_lane text;
 begin
-  perform postrider_internal.raise_null_argument('id', reschedule.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.raise_null_argument('id', reschedule.id is null,
+                                                 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   if num_nonnulls(reschedule.run_at, reschedule.priority) = 0 then
-    raise exception using errcode = 'PR001', column = 'run_at', message = 'run_at: there is neither a time nor a priority',
+    raise exception using errcode = 'PR001', column = 'run_at',
+      message = 'run_at: there is neither a time nor a priority',
       hint = 'Give at least one of them, like reschedule(7, now() + interval ''10 min'') or reschedule(7, priority => 4).';
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
@@ -46,7 +48,8 @@ begin
     perform postrider_internal.reschedule_tree(reschedule.id, reschedule.run_at);
     -- Asked last: what was claimed while its mates were moved counts, too.
     if postrider_internal.has_begun_descendants(reschedule.id) then
-      raise exception using errcode = 'PR005', message = format('job %s has begun: members of it are running or were called', reschedule.id),
+      raise exception using errcode = 'PR005',
+        message = format('job %s has begun: members of it are running or were called', reschedule.id),
         hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; cancel it, or reschedule its members that are scheduled or ready.';
     end if;
     return;
@@ -69,7 +72,8 @@ begin
   end loop;
   if v_row is null then
     raise exception using errcode = 'PR005',
-      message = case when exists (select from postrider_internal.members m where m.job_id = reschedule.id and m.is_waiting)
+      message = case when exists (select from postrider_internal.members m
+                                  where m.job_id = reschedule.id and m.is_waiting)
         then format('job %s waits for its turn in job %s', reschedule.id, v_job.parent_id)
         else format('job %s is running or has finished', reschedule.id) end,
       hint = 'Only a ready or scheduled job can be rescheduled; cancel a running one, retry a finished one.';
@@ -88,9 +92,11 @@ begin
         on conflict do nothing;
     end loop;
   end if;
-  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, has_slot)
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once,
+                                            expires_at, parent_id, has_callbacks, has_slot)
   values (coalesce(reschedule.run_at, v_row.at), reschedule.id, v_track, v_row.attempt, v_row.max_attempts,
-          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.has_callbacks, reschedule.run_at is not null);
+          v_row.rekey, v_row.at_most_once, v_row.expires_at, v_row.parent_id, v_row.has_callbacks,
+          reschedule.run_at is not null);
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The only way out of a final state. What the last attempt left goes to past_attempts, so the history stays whole.
-create or replace function postrider.retry(id bigint, new_key boolean default false, from_start boolean default false) returns void
+create or replace function postrider.retry(id bigint, new_key boolean default false,
+                                           from_start boolean default false) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,9 +10,12 @@ declare
   v_job postrider.jobs;
   v_result postrider_internal.results;
 begin
-  perform postrider_internal.raise_null_argument('id', retry.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
-  perform postrider_internal.raise_null_argument('new_key', retry.new_key is null, 'Give true or false, or leave it out.');
-  perform postrider_internal.raise_null_argument('from_start', retry.from_start is null, 'Give true or false, or leave it out.');
+  perform postrider_internal.raise_null_argument('id', retry.id is null,
+                                                 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.raise_null_argument('new_key', retry.new_key is null,
+                                                 'Give true or false, or leave it out.');
+  perform postrider_internal.raise_null_argument('from_start', retry.from_start is null,
+                                                 'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
     raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(retry.id),
@@ -19,7 +23,8 @@ begin
   end if;
   if retry.from_start and v_job.paginate is null then
     raise exception using errcode = 'PR001', column = 'from_start',
-      message = format('from_start: job %s has no paginate, so it has no pages to remove', retry.id), hint = 'Leave it out.';
+      message = format('from_start: job %s has no paginate, so it has no pages to remove', retry.id),
+      hint = 'Leave it out.';
   end if;
   if v_job.expires_at <= now() then
     raise exception using errcode = 'PR005', message = format('job %s expired at %s', retry.id, v_job.expires_at),

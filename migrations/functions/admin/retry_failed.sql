@@ -10,7 +10,8 @@
 -- left is looked up in jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead,
 -- however many others have failed.
 create or replace function postrider.retry_failed(
-  queue text default null, error_code text default null, since timestamptz default null, tag text default null, lane text default null,
+  queue text default null, error_code text default null, since timestamptz default null, tag text default null,
+  lane text default null,
   error_name text default null)
 returns bigint
 language plpgsql security definer
@@ -41,7 +42,8 @@ begin
   if num_nonnulls(retry_failed.queue, retry_failed.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.tracks t
-       where (retry_failed.queue is null or t.queue = retry_failed.queue) and (retry_failed.lane is null or t.lane = retry_failed.lane)
+       where (retry_failed.queue is null or t.queue = retry_failed.queue)
+         and (retry_failed.lane is null or t.lane = retry_failed.lane)
        limit 10001);
     -- The planner looks at each of them.
     if cardinality(v_tracks) > 10000 then
@@ -87,12 +89,15 @@ begin
               where e.job_id = c.job_id and e.fence = c.fence and e.name = retry_failed.error_name))
        and (c.track > 0 and not v_looks_up and (v_tracks is null or c.track = any (v_tracks))
             or (retry_failed.queue is null or j.queue = retry_failed.queue)
-               and (retry_failed.lane is null or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
+               and (retry_failed.lane is null
+                    or postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) = retry_failed.lane))
        and (j.expires_at is null or j.expires_at > now())
        and not (j.delivery = 'at_most_once'
-                and (select postrider_internal.can_have_acted(r) from postrider_internal.results r where r.job_id = c.job_id)))
+                and (select postrider_internal.can_have_acted(r) from postrider_internal.results r
+                     where r.job_id = c.job_id)))
   select array_agg(f.job_id) filter (where f.is_plain),
-         (select array_agg(distinct case when o.is_member then postrider_internal.topmost_ended_ancestor(o.job_id) else o.job_id end)
+         (select array_agg(distinct case when o.is_member then postrider_internal.topmost_ended_ancestor(o.job_id)
+                           else o.job_id end)
             from failed o where not o.is_plain)
     into v_plain, v_others
     from failed f;
@@ -101,7 +106,8 @@ begin
     select r.job_id from postrider_internal.results r
      where r.job_id = any (v_plain) and r.state = 'f' order by r.job_id for update skip locked),
   keyed as materialized (
-    select h.job_id, j.queue, j.dedupe_key, row_number() over (partition by j.queue, j.dedupe_key order by j.id desc) as nth
+    select h.job_id, j.queue, j.dedupe_key,
+           row_number() over (partition by j.queue, j.dedupe_key order by j.id desc) as nth
       from held h join postrider.jobs j on j.id = h.job_id),
   free as materialized (
     select k.job_id from keyed k
@@ -111,11 +117,14 @@ begin
   gone as (
     delete from postrider_internal.results r using free h where r.job_id = h.job_id returning r.*),
   named as materialized (
-    select g.job_id, g.state, case when g.track <= 0 then g.track else coalesce(t.id, 0) end as track, g.track > 0 as is_counted
+    select g.job_id, g.state, case when g.track <= 0 then g.track
+      else coalesce(t.id, 0) end as track, g.track > 0 as is_counted
       from gone g left join postrider_internal.tracks t on t.id = g.track),
   tried as (
-    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
-      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
+    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us,
+                                                  connect_us, tls_us,
+      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent,
+      bytes_received, cache,
       server, credential_version, ended_as)
     select g.job_id, g.fence, g.started_at, g.finished_at, g.worker, g.attempt, g.dns_us, g.connect_us, g.tls_us,
       g.first_byte_us, g.total_us, g.status_code, g.reused, g.http_version, g.error_code, g.remote_ip, g.error,
@@ -127,15 +136,19 @@ begin
            case when (select exists (select from postrider.client_limits)) then array_agg(-n.job_id) end
       from named n
      cross join lateral (
-           select case when n.track = 0 then (select j.queue from postrider.jobs j where j.id = n.job_id) end as name offset 0) q
+           select case when n.track = 0 then (select j.queue from postrider.jobs j
+                                              where j.id = n.job_id) end as name offset 0) q
      where n.is_counted group by n.track, n.state, q.name
     union all
     -- Not in job_totals, but in the counts of clients.
     select timestamptz '-infinity', '{}', '{}', '{}', null, array_agg(-n.job_id)
-      from named n where not n.is_counted and (select exists (select from postrider.client_limits)) having count(*) > 0),
+      from named n where not n.is_counted and (select exists (select from postrider.client_limits)) having count(*)
+        > 0),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, has_callbacks)
-    select nextval('postrider.jobs_id_seq'), g.job_id, postrider_internal.job_track(g.track, g.job_id), g.attempt, g.attempt + j.max_attempts, g.rekey,
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                          has_callbacks)
+    select nextval('postrider.jobs_id_seq'), g.job_id, postrider_internal.job_track(g.track, g.job_id), g.attempt,
+           g.attempt + j.max_attempts, g.rekey,
            j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
       from (select * from gone order by job_id) g
       join postrider.jobs j on j.id = g.job_id)

@@ -19,7 +19,8 @@ as $$
              union
             select t.job_id
               from (select t.job_id from postrider_internal.trees t
-                     where postrider_internal.is_open_tree(t.state) and t.parent_id is null order by t.job_id desc limit 10000) t
+                     where postrider_internal.is_open_tree(t.state) and t.parent_id is null
+                       order by t.job_id desc limit 10000) t
              where p_id is null
              union
             select b.job_id
@@ -43,7 +44,8 @@ as $$
     select m.job_id, t.path || m.position::bigint, t.is_over
       from tree t
      cross join lateral (
-           select m.job_id, m.position from postrider_internal.members m where m.parent_id = t.job_id order by m.position limit 12) m
+           select m.job_id, m.position from postrider_internal.members m where m.parent_id = t.job_id
+             order by m.position limit 12) m
      where t.children <= 12 and not exists (select from postrider_internal.trees c where c.job_id = m.job_id)
      union
     select m.job_id, t.path || m.position::bigint, false
@@ -52,8 +54,10 @@ as $$
       join tree t on t.job_id = m.parent_id),
   shown as (
     -- A member of a tree that has just ended may still have its last progress.
-    select k.job_id, k.path from known k group by k.job_id, k.path order by cardinality(k.path) > 1 and bool_and(k.is_over), k.path limit p_rows)
-  select row_number() over (order by s.path), cardinality(s.path) - 1, s.job_id, greatest(t.released - t.finished, 0)::bigint
+    select k.job_id, k.path from known k group by k.job_id, k.path
+      order by cardinality(k.path) > 1 and bool_and(k.is_over), k.path limit p_rows)
+  select row_number() over (order by s.path), cardinality(s.path) - 1, s.job_id,
+         greatest(t.released - t.finished, 0)::bigint
     from shown s left join postrider_internal.trees t on t.job_id = s.job_id
 $$;
 comment on function postrider_internal.watch_places(bigint, int) is

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for
 -- in text only. Of several charset parameters the first counts.
-create or replace function postrider_internal.answer_charset(p_headers bytea, p_body bytea, p_is_text boolean) returns text
+create or replace function postrider_internal.answer_charset(p_headers bytea, p_body bytea,
+                                                             p_is_text boolean) returns text
 language plpgsql immutable
 as $$
 declare
@@ -9,7 +10,8 @@ declare
   v_match text[];
   v_name text;
 begin
-  if (p_is_text or v_type ~ '^text/|json|xml|javascript') and octet_length(p_body) >= 2 and get_byte(p_body, 0) >= 239 then
+  if (p_is_text or v_type ~ '^text/|json|xml|javascript') and octet_length(p_body) >= 2
+    and get_byte(p_body, 0) >= 239 then
     if substring(p_body from 1 for 3) = E'\\xefbbbf' then
       return 'utf-8';
     elsif substring(p_body from 1 for 2) = E'\\xfffe' then

@@ -20,7 +20,8 @@ begin
       return postrider_internal.utf16_text(substring(p_body from 3), v_mark = E'\\xfffe');
     end if;
     -- Without a mark: what is named, else the order in which JSON's first character, an ASCII one, makes sense.
-    return postrider_internal.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16' and substring(v_mark from 2) = E'\\x00');
+    return postrider_internal.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16'
+                                         and substring(v_mark from 2) = E'\\x00');
   elsif v_encoding = 'UTF8' and v_mark = E'\\xefbb' and substring(p_body from 3 for 1) = E'\\xbf' then
     return convert_from(substring(p_body from 4), 'UTF8');
   end if;

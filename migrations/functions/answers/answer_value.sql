@@ -42,7 +42,8 @@ begin
     if postrider_internal.is_transient_error(sqlstate) then
       raise;
     end if;
-    v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16' else format('its bytes are no text in %s', v_charset) end;
+    v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16'
+      else format('its bytes are no text in %s', v_charset) end;
   end;
   if jsonb_typeof(value) in ('object', 'array') or value is not null and postrider_internal.says_json(p_headers) then
     return;

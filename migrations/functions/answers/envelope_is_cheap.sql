@@ -3,7 +3,8 @@
 create or replace function postrider_internal.envelope_is_cheap(p_envelope jsonb) returns boolean
 language sql immutable parallel safe
 as $$
-  select (p_envelope ->> 'code') || coalesce(p_envelope ->> 'message', '') || coalesce(p_envelope ->> 'result', '') ~ '^[$A-Za-z0-9_.]*$'
+  select (p_envelope ->> 'code') || coalesce(p_envelope ->> 'message', '')
+    || coalesce(p_envelope ->> 'result', '') ~ '^[$A-Za-z0-9_.]*$'
       or coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'code')::jsonpath), true)
          and coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'message')::jsonpath), true)
          and coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'result')::jsonpath), true)

@@ -27,8 +27,10 @@ begin
     return;
   end if;
   code := case
-    when exists (select from jsonb_array_elements_text(coalesce(p_envelope -> 'success', '[200]')) e where e = v_text) then null
-    when exists (select from jsonb_array_elements_text(p_envelope -> 'token_expired') e where e = v_text) then 'token_expired'
+    when exists (select from jsonb_array_elements_text(coalesce(p_envelope -> 'success', '[200]')) e where e = v_text)
+      then null
+    when exists (select from jsonb_array_elements_text(p_envelope -> 'token_expired') e where e = v_text)
+      then 'token_expired'
     when exists (select from jsonb_array_elements_text(p_envelope -> 'logged_out') e where e = v_text) then 'logged_out'
     else 'envelope' end;
   if code is null then

@@ -7,8 +7,10 @@ as $$
   select concat_ws(', ',
     case when not postrider_internal.jsonpath_is_cheap(p_job.extract::jsonpath) then 'extract' end,
     case when not postrider_internal.validator_is_cheap(p_job.validator) then 'validator' end,
-    case when not postrider_internal.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath) then 'paginate.items' end,
-    case when not postrider_internal.jsonpath_is_cheap(postrider_internal.page_next_path(p_job.paginate)) then 'paginate.next' end,
+    case when not postrider_internal.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath)
+      then 'paginate.items' end,
+    case when not postrider_internal.jsonpath_is_cheap(postrider_internal.page_next_path(p_job.paginate))
+      then 'paginate.next' end,
     case when not postrider_internal.envelope_is_cheap(p_envelope) then 'services.envelope' end)
 $$;
 comment on function postrider_internal.expensive_columns(postrider.jobs, jsonb) is

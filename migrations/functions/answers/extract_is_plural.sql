@@ -4,7 +4,9 @@
 create or replace function postrider_internal.extract_is_plural(p_path jsonpath) returns boolean
 language sql immutable parallel safe
 as $$
-  select p_path::text ~ '[*?,]| to |keyvalue' and regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '', 'g') ~ E'^(?:strict )?\\$.*(?:\\*|\\?|\\[[^\\]]*(?:,| to )|keyvalue)'
+  select p_path::text ~ '[*?,]| to |keyvalue'
+    and regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '',
+                       'g') ~ E'^(?:strict )?\\$.*(?:\\*|\\?|\\[[^\\]]*(?:,| to )|keyvalue)'
 $$;
 comment on function postrider_internal.extract_is_plural(jsonpath) is
   'whether a path by its shape may find several values, so that its result is always an array';

@@ -16,12 +16,15 @@ begin
     select count(*) into v_small
       from postrider_internal.past_attempts t
       join postrider_internal.ready r on r.job_id = t.job_id and r.attempt = t.attempt
-     where r.track = p_attempts[v_at].track and r.seq = p_attempts[v_at].seq and r.fence = p_attempts[v_at].fence and t.gained_little
+     where r.track = p_attempts[v_at].track and r.seq = p_attempts[v_at].seq and r.fence = p_attempts[v_at].fence
+       and t.gained_little
        and t.fence > coalesce((
-             select max(p.fence) from postrider_internal.past_attempts p where p.job_id = r.job_id and p.attempt = r.attempt and not p.gained_little), 0);
+             select max(p.fence) from postrider_internal.past_attempts p
+               where p.job_id = r.job_id and p.attempt = r.attempt and not p.gained_little), 0);
     if v_small >= 19 then
       p_attempts[v_at].verdict := 'f';
-      p_attempts[v_at].error := p_attempts[v_at].error || '; this was the twentieth attempt in a row that brought less than 64 KiB';
+      p_attempts[v_at].error := p_attempts[v_at].error
+        || '; this was the twentieth attempt in a row that brought less than 64 KiB';
     end if;
   end loop;
   return p_attempts;

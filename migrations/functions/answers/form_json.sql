@@ -6,7 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_object_agg(
            convert_from(postrider_internal.url_unescaped(split_part(p.pair, '=', 1)), 'UTF8'),
-           convert_from(postrider_internal.url_unescaped(substr(p.pair, length(split_part(p.pair, '=', 1)) + 2)), 'UTF8'))
+           convert_from(postrider_internal.url_unescaped(substr(p.pair, length(split_part(p.pair, '=', 1)) + 2)),
+                        'UTF8'))
     from string_to_table(p_form, '&') as p(pair)
    where p.pair <> ''
 $$;

@@ -16,7 +16,8 @@ begin
     return v_text;
   end if;
   return (
-    select string_agg(case when l.line ~ v_utf8 then convert_from(convert_to(l.line, 'LATIN1'), 'UTF8') else l.line end, E'\n' order by l.place)
+    select string_agg(case when l.line ~ v_utf8 then convert_from(convert_to(l.line, 'LATIN1'), 'UTF8')
+                      else l.line end, E'\n' order by l.place)
       from string_to_table(v_text, E'\n') with ordinality l (line, place));
 end
 $$;

@@ -8,7 +8,8 @@
 -- after the last attempt: who allows old answers wants one rather than a wait.
 --
 -- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
-create or replace function postrider_internal.judge(p_worker int, p_app_version text, p_attempts postrider_internal.finished_attempt[])
+create or replace function postrider_internal.judge(p_worker int, p_app_version text,
+                                                    p_attempts postrider_internal.finished_attempt[])
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -32,7 +33,8 @@ declare
   v_error_names text[];
   v_is_unfit boolean;
   v_cached boolean := exists (
-    select from postrider_internal.cache_flights c where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
+    select from postrider_internal.cache_flights c
+      where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
   v_has_cookies boolean := false;
   v_waits boolean := false;
@@ -46,7 +48,8 @@ begin
       select j.paginate into v_paginate from postrider.jobs j where j.id = v_attempt.job_id;
       if v_attempt.code = 'http_status' and v_paginate -> 'end_statuses' @> to_jsonb(v_attempt.status)
          and (v_attempt.credential is null
-              or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c where c.name = v_attempt.credential)) then
+              or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c
+                                               where c.name = v_attempt.credential)) then
         -- The list is over.
         v_attempt.verdict := 's';
         v_attempt.code := null;
@@ -54,7 +57,8 @@ begin
       elsif v_paginate is not null then
         -- Of a list of pages the answer alone does not tell which one it was.
         v_attempt.error := v_attempt.error || format(' (page %s)',
-          coalesce((select max(p.page) from postrider_internal.fetched_pages p where p.job_id = v_attempt.job_id), 0) + 1);
+          coalesce((select max(p.page) from postrider_internal.fetched_pages p where p.job_id = v_attempt.job_id), 0)
+            + 1);
         p_attempts[i].error := v_attempt.error;
       end if;
     end if;
@@ -67,16 +71,19 @@ begin
     v_service.envelope := postrider_internal.used_envelope(v_job.use_envelope, v_service.envelope);
     if v_attempt.server is not null then
       -- Links to further pages are compared with where the call went.
-      v_service.base_url := coalesce((select t.base_url from postrider_internal.server_routes t where t.id = v_attempt.server), v_service.base_url);
+      v_service.base_url := coalesce((select t.base_url from postrider_internal.server_routes t
+                                      where t.id = v_attempt.server), v_service.base_url);
     end if;
     if v_job.paginate is not null then
       v_job := postrider_internal.page_job(postrider_internal.filled_job(v_job));
     end if;
     if v_cached then
-      select * into v_call from postrider_internal.cache_flights c where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
+      select * into v_call from postrider_internal.cache_flights c
+        where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
       if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
-        select * into v_kept from postrider_internal.revalidated_answer(v_call, v_job, p_app_version, v_attempt.headers);
+        select * into v_kept from postrider_internal.revalidated_answer(v_call, v_job, p_app_version,
+            v_attempt.headers);
         if v_kept.status is not null and not coalesce(v_attempt.redirected, false) then
           v_attempt.cache := 'revalidated';
           v_attempt.verdict := 's';
@@ -92,7 +99,8 @@ begin
         end if;
       end if;
     end if;
-    if v_attempt.credential is not null and v_attempt.left_origin is not true and v_attempt.code = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
+    if v_attempt.credential is not null and v_attempt.left_origin is not true and v_attempt.code = 'http_status'
+      and v_service.envelope ?| array['token_expired', 'logged_out'] then
       select * into v_answer from postrider_internal.token_outcome(v_service.envelope, v_attempt.body) o;
       if v_answer.code is not null then
         v_attempt.verdict := 'f';
@@ -110,7 +118,8 @@ begin
     end if;
     if v_attempt.verdict = 's' then
       select * into v_answer
-        from postrider_internal.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body);
+        from postrider_internal.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers,
+                                             v_attempt.body);
       v_is_unfit := v_attempt.cache = 'revalidated' and v_answer.verdict <> 's';
       if v_is_unfit then
         -- The stored answer may have been a success to another job.
@@ -135,13 +144,15 @@ begin
         v_envelope_codes[i] := v_answer.envelope_code;
         v_error_names[i] := v_answer.error_name;
       end if;
-      if v_answer.verdict = 'r' and v_is_unfit is not true and v_attempt.server is not null and v_attempt.left_origin is not true then
+      if v_answer.verdict = 'r' and v_is_unfit is not true and v_attempt.server is not null
+        and v_attempt.left_origin is not true then
         -- HTML that counts as a 502, unless another origin sent it.
         v_attempt.health := 'f';
       end if;
       if v_job.paginate is not null then
         v_turn := postrider_internal.page_turn(
-          v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.verdict, v_attempt.code, v_attempt.error, v_attempt.result, v_attempt.encoding, v_attempt.landed_at);
+          v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.verdict, v_attempt.code,
+          v_attempt.error, v_attempt.result, v_attempt.encoding, v_attempt.landed_at);
         v_attempt.verdict := v_turn.verdict;
         v_attempt.code := v_turn.code;
         v_attempt.error := v_turn.error;
@@ -160,7 +171,8 @@ begin
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
-        from postrider_internal.stale_answer(v_call, v_job, v_service, p_app_version, v_attempt.code, v_attempt.status::int);
+        from postrider_internal.stale_answer(v_call, v_job, v_service, p_app_version, v_attempt.code,
+                                             v_attempt.status::int);
       if v_kept.status is not null then
         select * into v_answer
           from postrider_internal.judge_answer(v_job, v_service, v_kept.status::int, v_kept.headers, v_kept.body);
@@ -197,7 +209,8 @@ begin
     -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side
     -- by side, one that outdates has the service's entries for itself. Two that did both waited for each other until
     -- their time was over.
-    perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service) else pg_advisory_xact_lock_shared(1886351477, l.service) end
+    perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service)
+      else pg_advisory_xact_lock_shared(1886351477, l.service) end
        from (select hashtext(s.name) as service, bool_or(x.job_id = any (v_outdates)) as outdates
                from unnest(p_attempts) x
                join postrider.jobs j on j.id = x.job_id
@@ -218,7 +231,9 @@ begin
   end if;
   if v_outdates <> '{}' then
     -- Whether or not the lease still held: the server has acted.
-    perform postrider_internal.invalidate_changed_url(postrider_internal.filled_job(j), case when s.has_servers then postrider_internal.keyed_service(s, p_worker) else s end, x.headers)
+    perform postrider_internal.invalidate_changed_url(postrider_internal.filled_job(j), case when s.has_servers
+                                                      then postrider_internal.keyed_service(s, p_worker)
+                                                        else s end, x.headers)
        from unnest(p_attempts) x
        join postrider.jobs j on j.id = x.job_id
        join postrider.services s on s.name = j.service

@@ -11,7 +11,8 @@
 -- which would cost as much as the rest: its caller's hold.
 create or replace function postrider_internal.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
-  out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text, out error_name text)
+  out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text,
+  out error_name text)
 language plpgsql stable
 as $$
 declare
@@ -96,7 +97,8 @@ begin
         case jsonb_typeof(result) when 'null' then 'not there' when 'array' then 'a list' when 'object' then 'an object'
                                   else 'a ' || jsonb_typeof(result) end,
         case when v_source is not null then format('compare %s with the body', v_source)
-             else format('give its place in the body by %s', case when p_job.paginate is null then 'extract' else 'paginate.items' end) end);
+             else format('give its place in the body by %s', case when p_job.paginate is null then 'extract'
+                         else 'paginate.items' end) end);
       result := null;
       return;
     end if;
@@ -163,7 +165,8 @@ begin
     when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
     when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
     when v_state in ('54000', 'XX000') then 'the JSON is too large to be read'
-    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line ([0-9]+)'), '') end;
+    else 'the body is not JSON' || coalesce(', see its line ' || substring(v_context from E'JSON data, line ([0-9]+)'),
+                                            '') end;
 end
 $$;
 comment on function postrider_internal.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is

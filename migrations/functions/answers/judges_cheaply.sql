@@ -9,7 +9,8 @@ as $$
      and (p_envelope is null or postrider_internal.envelope_is_cheap(p_envelope))
      and (p_job.paginate is null
           or coalesce(postrider_internal.jsonpath_is_cheap((p_job.paginate ->> 'items')::jsonpath), true)
-             and coalesce(postrider_internal.jsonpath_is_cheap(postrider_internal.page_next_path(p_job.paginate)), true))
+             and coalesce(postrider_internal.jsonpath_is_cheap(postrider_internal.page_next_path(p_job.paginate)),
+                          true))
 $$;
 comment on function postrider_internal.judges_cheaply(postrider.jobs, jsonb) is
   'whether all expressions of a job and its envelope are cheap, so that the claiming session may judge its answer';

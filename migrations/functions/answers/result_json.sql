@@ -3,7 +3,8 @@
 create or replace function postrider_internal.result_json(p_headers bytea, p_body bytea) returns jsonb
 language sql immutable
 begin atomic
-  select case when octet_length(p_body) > 0 and postrider_internal.says_json(p_headers) then postrider_internal.try_jsonb(p_body) end;
+  select case when octet_length(p_body) > 0 and postrider_internal.says_json(p_headers)
+    then postrider_internal.try_jsonb(p_body) end;
 end;
 comment on function postrider_internal.result_json(bytea, bytea) is
   'the JSON of an answer that says it is JSON, parsed when somebody looks; null for any other body';

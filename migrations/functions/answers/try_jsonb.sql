@@ -8,7 +8,8 @@ declare
 begin
   v_text := convert_from(p_body, 'UTF8');
   v_json := v_text::jsonb;
-  return case when octet_length(v_text) <= 2000 or not postrider_internal.has_endless_numbers(v_text, v_json) then v_json end;
+  return case when octet_length(v_text) <= 2000 or not postrider_internal.has_endless_numbers(v_text, v_json)
+    then v_json end;
 exception when others then
   -- A shortage of the database says nothing of the body.
   if postrider_internal.is_transient_error(sqlstate) then

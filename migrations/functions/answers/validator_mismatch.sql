@@ -2,7 +2,8 @@
 -- Follows the template, so its depth is the template's (at most 32), however deep the answer. Each member of an object
 -- costs 2 us; an array is looked at as a whole by a jsonpath, and only one that does not fit element by element.
 -- Runs no query while all fits, and has no settings of its own: its caller's hold.
-create or replace function postrider_internal.validator_mismatch(p_template jsonb, p_value jsonb, p_path text default '$')
+create or replace function postrider_internal.validator_mismatch(p_template jsonb, p_value jsonb,
+                                                                 p_path text default '$')
 returns text
 language plpgsql immutable parallel safe
 as $$
@@ -39,7 +40,8 @@ begin
         return p_path || postrider_internal.json_path_key(v_key) || ' is missing';
       elsif jsonb_typeof(v_template) <> 'string'
          or v_template #>> '{}' not in (jsonb_typeof(v_value), 'any') and jsonb_typeof(v_value) <> 'null' then
-        v_found := postrider_internal.validator_mismatch(v_template, v_value, p_path || postrider_internal.json_path_key(v_key));
+        v_found := postrider_internal.validator_mismatch(v_template, v_value,
+                                                         p_path || postrider_internal.json_path_key(v_key));
         if v_found is not null then
           return v_found;
         end if;

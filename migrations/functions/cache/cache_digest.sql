@@ -64,8 +64,10 @@ begin
   if num_nonnulls(p_service_headers, p_headers) > 0
      and lower(concat(p_service_headers, p_headers) collate "C") ~ '"(proxy-)?authorization"|"cookie"' then
     v_owner := encode(sha256(convert_to(concat(
-      jsonb_path_query_array(p_service_headers, '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath),
-      jsonb_path_query_array(p_headers, '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath)),
+      jsonb_path_query_array(p_service_headers,
+                             '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath),
+      jsonb_path_query_array(p_headers,
+                             '$.keyvalue() ? (@.key like_regex "^((proxy-)?authorization|cookie)$" flag "i").value'::jsonpath)),
       'UTF8')), 'hex');
   end if;
   v_head := concat(p_method, E'\n', v_url, E'\n', v_query, E'\n', nullif(p_query - p_ignore, '{}'), E'\n',

@@ -27,7 +27,8 @@ begin
               for update skip locked));
   if v_sweep.before is null then
     select coalesce(sum(t.bytes), 0) into v_bytes
-      from (select c.bytes from postrider_internal.cache_totals c union all select y.bytes from postrider_internal.cache_deltas y) t;
+      from (select c.bytes from postrider_internal.cache_totals c union all select y.bytes
+            from postrider_internal.cache_deltas y) t;
     if v_bytes <= v_max then
       return 0;
     end if;
@@ -45,7 +46,8 @@ begin
     delete from postrider.cache_entries e
      where e.ctid = any (array(
              select o.ctid from postrider.cache_entries o
-              where o.ctid >= format('(%s,0)', v_sweep.page)::tid and o.ctid < format('(%s,0)', v_sweep.page + 2000)::tid
+              where o.ctid >= format('(%s,0)', v_sweep.page)::tid
+                and o.ctid < format('(%s,0)', v_sweep.page + 2000)::tid
                 and o.last_used <= v_sweep.before
                 for update skip locked))
     returning e.service, e.bytes),

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Services that share a namespace are served each other's answers, so one's invalidation takes all of the namespace.
-create or replace function postrider.cache_invalidate(service text default null, pattern text default '%') returns bigint
+create or replace function postrider.cache_invalidate(service text default null,
+                                                      pattern text default '%') returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_space text := (select nullif(s.cache_namespace, '') from postrider.services s where s.name = cache_invalidate.service);
+  v_space text := (select nullif(s.cache_namespace, '') from postrider.services s
+                   where s.name = cache_invalidate.service);
 begin
   return postrider_internal.delete_cache_entries(array(
     select e.key from postrider.cache_entries e

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Inlined by the planner, so that no row is put together for it.
-create or replace function postrider_internal.cache_key(p_job postrider.jobs, p_service postrider.services) returns bytea
+create or replace function postrider_internal.cache_key(p_job postrider.jobs,
+                                                        p_service postrider.services) returns bytea
 language sql stable
 as $$
   select case
@@ -8,20 +9,25 @@ as $$
      and (p_service.cache_mode is distinct from 'http' or p_job.method in ('GET', 'HEAD'))
     then postrider_internal.cache_digest(
       p_job.method,
-      case when p_service.cache_mode = 'http' and num_nonnulls(p_job.query, p_service.query) > 0 then postrider_internal.cache_url(
+      case when p_service.cache_mode = 'http' and num_nonnulls(p_job.query, p_service.query) > 0
+        then postrider_internal.cache_url(
              p_job.url, p_job.query,
-             case when postrider_internal.service_applies(p_job.url, p_service) then p_service.query end, p_service.cache_ignore)
+             case when postrider_internal.service_applies(p_job.url, p_service)
+               then p_service.query end, p_service.cache_ignore)
            else p_job.url end,
       p_job.use_cdn, p_service.base_url, p_service.cdn_url,
       case when p_service.cache_mode = 'http' then null else p_job.query end,
       case when p_service.cache_mode = 'http' then null
            when postrider_internal.service_applies(p_job.url, p_service) then p_service.query end,
       p_job.headers,
-      case when postrider_internal.service_applies(p_job.url, p_service) then p_service.headers end, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
-      coalesce(p_service.cache_ignore, '{}'), case when postrider_internal.used_credential(p_job.credential, p_service.credential) is null
+      case when postrider_internal.service_applies(p_job.url, p_service)
+        then p_service.headers end, p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts,
+      coalesce(p_service.cache_ignore, '{}'), case
+        when postrider_internal.used_credential(p_job.credential, p_service.credential) is null
            then coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name)
            else concat(coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name), E'\n',
-             postrider_internal.credential_owner(postrider_internal.used_credential(p_job.credential, p_service.credential))) end)
+             postrider_internal.credential_owner(postrider_internal.used_credential(p_job.credential,
+                 p_service.credential))) end)
   end
 $$;
 comment on function postrider_internal.cache_key(postrider.jobs, postrider.services) is

@@ -3,7 +3,8 @@ create or replace function postrider.cache_put(spec jsonb, body jsonb, app_versi
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider_internal.put_cache_entry(spec, 'application/json', 'utf-8', convert_to(body::text, 'UTF8'), app_version)
+  select postrider_internal.put_cache_entry(spec, 'application/json', 'utf-8', convert_to(body::text, 'UTF8'),
+                                            app_version)
 $$;
 comment on function postrider.cache_put(jsonb, jsonb, text) is
   'stores JSON as the answer to the job that a spec describes; false if such a job is not cached';
@@ -12,7 +13,8 @@ create or replace function postrider.cache_put(spec jsonb, body text, app_versio
 language sql security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select postrider_internal.put_cache_entry(spec, 'text/plain; charset=utf-8', 'utf-8', convert_to(body, 'UTF8'), app_version)
+  select postrider_internal.put_cache_entry(spec, 'text/plain; charset=utf-8', 'utf-8', convert_to(body, 'UTF8'),
+                                            app_version)
 $$;
 comment on function postrider.cache_put(jsonb, text, text) is
   'stores text as the answer to the job that a spec describes; false if such a job is not cached';

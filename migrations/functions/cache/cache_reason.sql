@@ -2,7 +2,8 @@
 -- In the order in which the metadata are looked at. Written so that the planner inlines it (no query, no set, and
 -- stable, as the sum of a time and an interval is): 20 us a job else.
 create or replace function postrider_internal.cache_reason(
-  p_entry postrider.cache_entries, p_now timestamptz, p_ttl interval, p_version bigint, p_sensitive text, p_app_version text)
+  p_entry postrider.cache_entries, p_now timestamptz, p_ttl interval, p_version bigint, p_sensitive text,
+  p_app_version text)
 returns text
 language sql stable parallel safe
 as $$
@@ -18,5 +19,6 @@ as $$
     else 'hit'
   end
 $$;
-comment on function postrider_internal.cache_reason(postrider.cache_entries, timestamptz, interval, bigint, text, text) is
+comment on function postrider_internal.cache_reason(postrider.cache_entries, timestamptz, interval, bigint, text,
+                                                    text) is
   'hit, or why an entry does not serve a job';

@@ -30,7 +30,8 @@ begin
   expensive := '{}';
   with x as materialized (
     select x.track, x.seq, x.fence, x.job, coalesce(j.service, '') as service,
-           b.base, case when s.cache_mode = 'http' then postrider_internal.variant_key(b.base, j, s) else b.base end as key,
+           b.base, case when s.cache_mode = 'http' then postrider_internal.variant_key(b.base, j, s)
+             else b.base end as key,
            j.method, j.ignore_cache, j.cache_ttl, j.cache_version, j.cache_sensitive, s.stale_if_error,
            j.response_format, j.ok_statuses, coalesce(j.max_response, s.max_response) as max_response,
            coalesce(s.cache_mode = 'http', false) as is_http,
@@ -39,7 +40,8 @@ begin
            case when num_nonnulls(j.validator, j.extract, u.envelope) > 0
                 then not postrider_internal.judges_cheaply(j, u.envelope) else false end as is_expensive,
            s.cache_mode = 'http' and j.headers is not null and postrider_internal.wants_fresh(
-             case when j.parent_id is not null then (postrider_internal.filled_job(j)).headers else j.headers end) as wants_fresh,
+             case when j.parent_id is not null then (postrider_internal.filled_job(j)).headers
+               else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
              lower(concat(j.headers, s.headers) collate "C") ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
@@ -49,7 +51,8 @@ begin
       left join postrider.services s on s.name = j.service
      cross join lateral (select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (
-           select case when s.has_servers then postrider_internal.filled_key(j, postrider_internal.keyed_service(s, p_worker))
+           select case when s.has_servers
+             then postrider_internal.filled_key(j, postrider_internal.keyed_service(s, p_worker))
                        when j.parent_id is not null then postrider_internal.filled_key(j, s)
                        else postrider_internal.cache_key(j, s) end as base
            offset 0) b
@@ -60,7 +63,8 @@ begin
                and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
                     or postrider_internal.url_is_absolute(j.url)
                     or s.has_servers and exists (
-                         select from postrider_internal.server_routes t join postrider_internal.workers w on w.id = p_worker
+                         select from postrider_internal.server_routes t
+                           join postrider_internal.workers w on w.id = p_worker
                           where t.service = s.name and t.environment = w.environment)))
      order by x.track, x.seq),
   looked as (
@@ -68,10 +72,12 @@ begin
              when x.ignore_cache then 'miss'
              when e.status between 100 and 599
                   and not postrider_internal.is_fit_cache_entry(
-                        e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format) then 'miss'
+                        e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format)
+                          then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
              when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider_internal.cache_reason(
-               e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit' then 'stale'
+               e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit'
+                 then 'stale'
              else postrider_internal.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
            e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,
@@ -84,7 +90,8 @@ begin
       left join postrider.cache_entries e on e.key = x.key
      cross join lateral (
            select clock_timestamp() as now,
-                  case when x.is_http then least(x.cache_ttl, coalesce(e.fresh, interval '0')) else x.cache_ttl end as ttl
+                  case when x.is_http then least(x.cache_ttl, coalesce(e.fresh, interval '0'))
+                    else x.cache_ttl end as ttl
            offset 0) c
      where x.key is not null),
   marked as (
@@ -103,9 +110,13 @@ begin
          array_agg(h.is_expensive or h.is_judged and h.bytes > 1048576) filter (where h.serves) as is_expensive,
          array_agg(h.service) filter (where h.serves) as service,
          array_agg(h.key) filter (where h.serves and h.is_to_touch) as touched,
-         array_agg(h.track) filter (where not h.serves) as miss_track, array_agg(h.seq) filter (where not h.serves) as miss_seq,
-         array_agg(h.fence) filter (where not h.serves) as miss_fence, array_agg(h.job) filter (where not h.serves) as miss_job,
-         array_agg(h.base) filter (where not h.serves) as miss_base, array_agg(h.key) filter (where not h.serves) as miss_key, array_agg(h.reason) filter (where not h.serves) as miss_reason,
+         array_agg(h.track) filter (where not h.serves) as miss_track,
+         array_agg(h.seq) filter (where not h.serves) as miss_seq,
+         array_agg(h.fence) filter (where not h.serves) as miss_fence,
+         array_agg(h.job) filter (where not h.serves) as miss_job,
+         array_agg(h.base) filter (where not h.serves) as miss_base,
+         array_agg(h.key) filter (where not h.serves) as miss_key,
+         array_agg(h.reason) filter (where not h.serves) as miss_reason,
          array_agg(not h.ignore_cache) filter (where not h.serves) as miss_joins,
          array_agg(case when h.asks then h.etag end) filter (where not h.serves) as miss_etag,
          array_agg(case when h.asks then h.last_modified end) filter (where not h.serves) as miss_modified
@@ -128,16 +139,19 @@ begin
         v_is_large := v_attempt.body is null;
         if v_is_large then
           -- The entry may have been replaced since; then the job is called.
-          select e.body into v_attempt.body from postrider.cache_entries e where e.key = v.key[i] and e.created_at = v.created_at[i];
+          select e.body into v_attempt.body from postrider.cache_entries e
+            where e.key = v.key[i] and e.created_at = v.created_at[i];
         end if;
         v_answer := null;
         select a.* into v_answer
           from postrider.jobs j
           left join postrider.services s on s.name = j.service
-         cross join lateral postrider_internal.judge_answer(j, s, v_attempt.status::int, v_attempt.headers, v_attempt.body) a
+         cross join lateral postrider_internal.judge_answer(j, s, v_attempt.status::int, v_attempt.headers,
+                                                            v_attempt.body) a
          where j.id = v.job[i] and v_attempt.body is not null and p_error is null;
         if p_error is not null and v_attempt.body is not null then
-          select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result, null as encoding into v_answer;
+          select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result,
+                 null as encoding into v_answer;
         end if;
         -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
         if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
@@ -181,13 +195,15 @@ begin
     if v.touched is not null then
       update postrider.cache_entries e set last_used = clock_timestamp()
        where e.ctid = any (array(
-               select t.ctid from postrider.cache_entries t where t.key = any (v.touched) for no key update skip locked));
+               select t.ctid from postrider.cache_entries t
+                 where t.key = any (v.touched) for no key update skip locked));
     end if;
   end if;
 
   if v.miss_job is not null then
     done := done || postrider_internal.join_cache_flight(
-      p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason, v.miss_joins,
+      p_worker, v.miss_track, v.miss_seq, v.miss_fence, v.miss_job, v.miss_base, v.miss_key, v.miss_reason,
+      v.miss_joins,
       v.miss_etag, v.miss_modified, p_app_version);
   end if;
 end

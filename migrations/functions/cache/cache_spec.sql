@@ -24,7 +24,8 @@ begin
     raise exception using errcode = 'PR006', message = format('$.%s: no such key', v_key),
       hint = 'The keys are the columns of postrider.jobs.';
   elsif coalesce(p_spec -> 'kind', 'null') not in ('null', '"request"') then
-    raise exception using errcode = 'PR006', message = '$.kind: is not request, and only answers to requests are cached',
+    raise exception using errcode = 'PR006',
+      message = '$.kind: is not request, and only answers to requests are cached',
       hint = 'Leave it out.';
   end if;
   begin

@@ -21,4 +21,5 @@ begin
   return v_count;
 end
 $$;
-comment on function postrider_internal.delete_cache_entries(bytea[], text) is 'removes entries by key and counts them; how many';
+comment on function postrider_internal.delete_cache_entries(bytea[], text) is
+  'removes entries by key and counts them; how many';

@@ -10,7 +10,8 @@ as $$
 begin
   delete from postrider_internal.cache_varies v
    where v.ctid = any (array(
-           select o.ctid from postrider_internal.cache_varies o where o.key = any (p_keys) order by o.key for update skip locked));
+           select o.ctid from postrider_internal.cache_varies o where o.key = any (p_keys)
+             order by o.key for update skip locked));
   perform postrider_internal.delete_free_cache_entries(p_keys, true);
 end
 $$;

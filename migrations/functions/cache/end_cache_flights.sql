@@ -58,15 +58,18 @@ begin
       begin
         perform set_config('lock_timeout', v_patience, true);
         if v_attempt.cache = 'stale' then
-          update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp() where e.key = v_call.key;
+          update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp()
+            where e.key = v_call.key;
         elsif v_attempt.cache = 'revalidated' then
           if v_service.cache_mode = 'http' then
             select f.fresh into v_fresh from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
           update postrider.cache_entries e
-             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null, headers = v_attempt.headers,
+             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null,
+               headers = v_attempt.headers,
                  fresh = v_fresh, etag = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'etag'), e.etag),
-                 last_modified = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'last-modified'), e.last_modified)
+                 last_modified = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'last-modified'),
+                                          e.last_modified)
            where e.key = v_call.key and e.etag is not distinct from v_call.etag
              and e.last_modified is not distinct from v_call.last_modified
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
@@ -74,10 +77,12 @@ begin
           v_serves := v_fresh is null or v_fresh > interval '0';
         elsif v_call.base = postrider_internal.cache_key(v_job, v_service) then
           v_serves := postrider_internal.store_cache_entry(
-            v_call.base, v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.encoding, p_app_version,
+            v_call.base, v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.encoding,
+            p_app_version,
             coalesce(v_attempt.redirected, false));
           if v_serves and v_service.cache_mode = 'http' then
-            select f.fresh > interval '0' into v_serves from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
+            select f.fresh > interval '0' into v_serves
+              from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
         else
           -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
@@ -94,7 +99,8 @@ begin
       end;
       if not v_serves and not v_is_held then
         -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
-        insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key, clock_timestamp() + interval '1 min')
+        insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key,
+            clock_timestamp() + interval '1 min')
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;

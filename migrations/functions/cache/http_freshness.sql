@@ -4,7 +4,8 @@
 --
 -- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
 create or replace function postrider_internal.http_freshness(
-  p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean, out vary text[])
+  p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean,
+  out vary text[])
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,7 +24,8 @@ begin
     -- With field names (no-cache="set-cookie") it may be taken as if it had none.
     v_seconds := 0;
   elsif v_control ? 'max-age' then
-    v_seconds := case when v_control ->> 'max-age' ~ E'^[0-9]+$' then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
+    v_seconds := case when v_control ->> 'max-age' ~ E'^[0-9]+$'
+      then least((v_control ->> 'max-age')::numeric, 2147483648) else 0 end;
   else
     v_expires := postrider_internal.header_value(p_headers, 'expires');
     if v_expires is not null then
@@ -31,7 +33,8 @@ begin
     end if;
   end if;
   v_seconds := coalesce(v_seconds, 0) - greatest(
-    substring(postrider_internal.header_value(p_headers, 'age') from E'^[0-9]{1,10}')::numeric, floor(extract(epoch from p_now - v_date)), 0);
+    substring(postrider_internal.header_value(p_headers, 'age') from E'^[0-9]{1,10}')::numeric,
+    floor(extract(epoch from p_now - v_date)), 0);
   fresh := make_interval(secs => greatest(v_seconds, 0));
 end
 $$;

@@ -5,7 +5,8 @@
 -- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of
 -- a call, which would take its whole batch along when its time is over. The leader removes what is noted
 -- (run_cache_duties); until then it may serve.
-create or replace function postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services, p_headers bytea)
+create or replace function postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services,
+                                                                     p_headers bytea)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -25,8 +26,10 @@ begin
     if v_name <> '' then
       -- Relative to the folder of the URL that was called.
       v_url := postrider_internal.url_join(
-        substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'), postrider_internal.header_value(p_headers, v_name));
-      continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*') collate "C") is distinct from lower(v_origin collate "C");
+        substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'),
+        postrider_internal.header_value(p_headers, v_name));
+      continue when v_url is null or lower(substring(v_url from '^[A-Za-z]+://[^/?#]*') collate "C") is distinct
+        from lower(v_origin collate "C");
       p_job.url := v_origin || substr(v_url, length(v_origin) + 1);
       p_job.query := null;
     end if;

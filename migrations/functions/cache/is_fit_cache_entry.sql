@@ -4,7 +4,8 @@
 -- for the job that stored it, or nobody did. Inlined by the planner (no query, no set): most jobs pay three
 -- comparisons.
 create or replace function postrider_internal.is_fit_cache_entry(
-  p_status int, p_length int, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text)
+  p_status int, p_length int, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint,
+  p_response_format text)
 returns boolean
 language sql immutable parallel safe
 as $$

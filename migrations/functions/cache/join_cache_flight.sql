@@ -16,7 +16,8 @@
 -- job is called beside the one that leads by now. What follows it is waited for as in the first round: who ends a call
 -- holds its row for as long as its batch takes.
 create or replace function postrider_internal.join_cache_flight(
-  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[], p_reason text[],
+  p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[],
+  p_reason text[],
   p_joins boolean[], p_etag text[], p_modified text[], p_app_version text) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -38,8 +39,10 @@ begin
       if i > 1 then
         perform set_config('lock_timeout', '20ms', true);
       end if;
-      insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
-      select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key, n.reason, n.etag, n.modified, p_app_version
+      insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag,
+                                                    last_modified, app_version)
+      select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key,
+             n.reason, n.etag, n.modified, p_app_version
         from (select distinct on (x.key) x.*
                 from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
                   as x(track, seq, fence, job, base, key, reason, etag, modified)
@@ -63,7 +66,8 @@ begin
              select o.ctid
                from postrider_internal.cache_flights o
               where o.leads
-                and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
+                and o.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key)
+                                       where x.job = any (v_left)))
                 and not exists (
                       select from postrider_internal.ready r
                        where r.track = o.track and r.seq = o.seq and r.fence = o.fence and r.worker > 0 offset 0)
@@ -84,14 +88,16 @@ begin
         join held h on h.key = x.key
         join postrider.jobs j on j.id = x.job
        where x.job = any (v_left))
-    select coalesce(array_agg(f.job) filter (where f.is_served), '{}'), coalesce(array_agg(f.job) filter (where not f.is_served), '{}')
+    select coalesce(array_agg(f.job) filter (where f.is_served), '{}'),
+           coalesce(array_agg(f.job) filter (where not f.is_served), '{}')
       into v_found, v_beside from found f;
     with gone as (
       delete from postrider_internal.ready r
        using (select l.spot, x.fence
                 from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
                cross join lateral (
-                     select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+                     select r.ctid as spot from postrider_internal.ready r
+                       where r.track = x.track and r.seq = x.seq offset 0) l
                where x.job = any (v_found)) x
        where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
@@ -101,15 +107,18 @@ begin
         from gone g
           on conflict (job_id) do update
              set key = excluded.key, seq = excluded.seq, run_at = excluded.run_at)
-    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once,
+                                              expires_at, parent_id, has_callbacks)
     select now() + interval '15 s', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.has_callbacks
       from gone g;
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
   end loop;
-  insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag, last_modified, app_version)
-  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason, x.etag, x.modified, p_app_version
+  insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag,
+                                                last_modified, app_version)
+  select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason,
+         x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)
       as x(track, seq, fence, job, base, key, reason, etag, modified)
    where x.job <> all (v_waiting)

@@ -11,16 +11,19 @@ declare
   v_attempt postrider_internal.finished_attempt;
 begin
   if not exists (
-       select from postrider_internal.ready r where r.track = p_track and r.seq = p_seq and r.fence = p_fence and r.worker = p_worker) then
+       select from postrider_internal.ready r where r.track = p_track and r.seq = p_seq and r.fence = p_fence
+         and r.worker = p_worker) then
     return '{}';
   end if;
   if (postrider_internal.cache_serve(
-        p_worker, p_app_version, array[p_track], array[p_seq], array[p_fence], array[p_job], true, p_error)).done <> '{}' then
+        p_worker, p_app_version, array[p_track], array[p_seq], array[p_fence], array[p_job], true, p_error)).done
+          <> '{}' then
     return array[p_seq];
   end if;
   -- The entry no longer serves, so the job is to be called.
   v_attempt := postrider_internal.unsent_attempt(
-    p_track, p_seq, p_fence, 'h', 'internal', 'the cached answer was replaced before it was judged; no attempt was used');
+    p_track, p_seq, p_fence, 'h', 'internal',
+    'the cached answer was replaced before it was judged; no attempt was used');
   v_attempt.job_id := p_job;
   return postrider_internal.judge(p_worker, p_app_version, array[v_attempt]);
 end

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The base is part of a cache key. It is that of the first server, whichever was called, so a failover keeps the
 -- entries; and environments do not share them. Without a worker (cache_put) the environment is release.
-create or replace function postrider_internal.keyed_service(p_service postrider.services, p_worker int) returns postrider.services
+create or replace function postrider_internal.keyed_service(p_service postrider.services,
+                                                            p_worker int) returns postrider.services
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,7 +11,8 @@ begin
     p_service.base_url := coalesce((
       select t.base_url from postrider_internal.server_routes t
        where t.service = p_service.name
-         and t.environment = coalesce((select w.environment from postrider_internal.workers w where w.id = p_worker), 'release')
+         and t.environment = coalesce((select w.environment from postrider_internal.workers w where w.id = p_worker),
+                                      'release')
        order by t.position limit 1), p_service.base_url);
   end if;
   return p_service;

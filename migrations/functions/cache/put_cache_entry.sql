@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea, p_app_version text)
+create or replace function postrider_internal.put_cache_entry(p_spec jsonb, p_type text, p_encoding text, p_body bytea,
+                                                              p_app_version text)
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,10 +10,12 @@ declare
   v_service postrider.services;
 begin
   if p_body is null then
-    raise exception using errcode = 'PR006', message = 'body: must not be null', hint = 'Give the answer that is to be served.';
+    raise exception using errcode = 'PR006', message = 'body: must not be null',
+      hint = 'Give the answer that is to be served.';
   end if;
   if v_job.method = 'HEAD' or v_job.download_to is not null then
-    raise exception using errcode = 'PR006', message = case when v_job.method = 'HEAD' then '$.method: an answer to HEAD has no body'
+    raise exception using errcode = 'PR006', message = case when v_job.method = 'HEAD'
+      then '$.method: an answer to HEAD has no body'
       else '$.download_to: an answer that goes to a file is not cached' end,
       hint = 'Describe the job that is to be served this body.';
   end if;

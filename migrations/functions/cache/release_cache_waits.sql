@@ -29,7 +29,8 @@ begin
     delete from postrider_internal.scheduled s using due d where s.ctid = d.place returning s.*, d.seq, d.spot),
   unwaited as (
     delete from postrider_internal.cache_waits w using gone g where w.ctid = g.spot)
-  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                        parent_id, has_callbacks)
   select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
          o.expires_at, o.parent_id, o.has_callbacks
     from (select * from gone g order by g.seq) o;

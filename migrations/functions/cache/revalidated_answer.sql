@@ -13,8 +13,11 @@ as $$
      and e.last_modified is not distinct from p_call.last_modified
      and e.version = p_job.cache_version and e.sensitive is not distinct from p_job.cache_sensitive
      and e.app_version is not distinct from p_app_version and e.sha256 = sha256(e.body)
-     and postrider_internal.is_fit_cache_entry(e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses, coalesce(
-           p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)), p_job.response_format)
+     and postrider_internal.is_fit_cache_entry(e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses,
+                                               coalesce(
+           p_job.max_response, (select s.max_response from postrider.services s where s.name = p_job.service)),
+           p_job.response_format)
 $$;
-comment on function postrider_internal.revalidated_answer(postrider_internal.cache_flights, postrider.jobs, text, bytea) is
+comment on function postrider_internal.revalidated_answer(postrider_internal.cache_flights, postrider.jobs, text,
+                                                          bytea) is
   'the answer that a 304 stands for; nulls if the entry that was asked about is gone';

@@ -49,7 +49,8 @@ begin
   -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
   delete from postrider_internal.credential_waits w
    where w.ctid = any (array(
-           select x.ctid from postrider_internal.credential_waits x where x.run_at < now() - interval '1 min' for update skip locked));
+           select x.ctid from postrider_internal.credential_waits x
+             where x.run_at < now() - interval '1 min' for update skip locked));
 
   -- What is outdated and was held by somebody. Whose row is held still stays noted.
   select array_agg(distinct o.key) into v_keys from postrider_internal.pending_invalidations o;

@@ -11,18 +11,22 @@ as $$
     from postrider.cache_entries e
    where e.key = p_call.key and p_service.stale_if_error > interval '0' and not e.is_strict
      and not p_job.ignore_cache
-     and not (p_service.cache_mode = 'http' and coalesce(postrider_internal.wants_fresh((postrider_internal.filled_job(p_job)).headers), false))
+     and not (p_service.cache_mode = 'http'
+              and coalesce(postrider_internal.wants_fresh((postrider_internal.filled_job(p_job)).headers), false))
      and (p_code = 'http_status' and (p_status in (500, 502, 503, 504)
             -- A status that the job accepts, and yet http_status: HTML that counts as a 502.
-            or p_service.html_is_502 and postrider_internal.is_fit_cache_entry(p_status, null, true, p_job.ok_statuses, null, 'raw'))
+            or p_service.html_is_502 and postrider_internal.is_fit_cache_entry(p_status, null, true, p_job.ok_statuses,
+                null, 'raw'))
           or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
      and postrider_internal.cache_reason(
            e, clock_timestamp(),
-           case when p_service.cache_mode = 'http' then least(p_job.cache_ttl, coalesce(e.fresh, interval '0')) else p_job.cache_ttl end
+           case when p_service.cache_mode = 'http' then least(p_job.cache_ttl, coalesce(e.fresh, interval '0'))
+             else p_job.cache_ttl end
              + p_service.stale_if_error,
            p_job.cache_version, p_job.cache_sensitive, p_app_version) = 'hit'
      and postrider_internal.is_fit_cache_entry(
-           e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses, coalesce(p_job.max_response, p_service.max_response),
+           e.status::int, octet_length(e.body), e.is_xml, p_job.ok_statuses,
+           coalesce(p_job.max_response, p_service.max_response),
            p_job.response_format)
 $$;
 comment on function postrider_internal.stale_answer(

@@ -7,7 +7,8 @@
 --
 -- p_key: of the call (cache_key), looked up before it was made: never the one that the same job has by now.
 create or replace function postrider_internal.store_cache_entry(
-  p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea, p_encoding text,
+  p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
+  p_encoding text,
   p_app_version text, p_redirected boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -71,10 +72,12 @@ begin
   end if;
   for i in 1 .. 100 loop
     insert into postrider.cache_entries (
-      key, created_at, last_used, version, bytes, status, is_strict, is_xml, sensitive, app_version, service, namespace, method,
+      key, created_at, last_used, version, bytes, status, is_strict, is_xml, sensitive, app_version, service, namespace,
+      method,
       url, encoding, ttl, fresh, etag, last_modified, headers, sha256, body)
     values (v_key, v_now, v_now, p_job.cache_version, v_entry.bytes, p_status, coalesce(v_entry.is_strict, false),
-      p_job.response_format = 'xml', p_job.cache_sensitive, p_app_version, coalesce(p_job.service, ''), coalesce(p_service.cache_namespace, ''),
+      p_job.response_format = 'xml', p_job.cache_sensitive, p_app_version, coalesce(p_job.service, ''),
+      coalesce(p_service.cache_namespace, ''),
       p_job.method, v_entry.url, p_encoding, p_job.cache_ttl, v_entry.fresh, v_entry.etag, v_entry.last_modified,
       v_headers, sha256(v_body), v_body)
         on conflict (key) do nothing;
@@ -86,8 +89,10 @@ begin
     select e.service, e.bytes into v_old from postrider.cache_entries e where e.key = v_key for no key update;
     continue when not found;
     update postrider.cache_entries e
-       set created_at = v_now, last_used = v_now, failed_at = null, version = p_job.cache_version, bytes = v_entry.bytes,
-           status = p_status, is_strict = coalesce(v_entry.is_strict, false), is_xml = p_job.response_format = 'xml', sensitive = p_job.cache_sensitive,
+       set created_at = v_now, last_used = v_now, failed_at = null, version = p_job.cache_version,
+         bytes = v_entry.bytes,
+           status = p_status, is_strict = coalesce(v_entry.is_strict, false), is_xml = p_job.response_format = 'xml',
+           sensitive = p_job.cache_sensitive,
            app_version = p_app_version, service = coalesce(p_job.service, ''),
            namespace = coalesce(p_service.cache_namespace, ''), method = p_job.method, url = v_entry.url,
            encoding = p_encoding, ttl = p_job.cache_ttl, fresh = v_entry.fresh, etag = v_entry.etag,
@@ -100,5 +105,6 @@ begin
   return true;
 end
 $$;
-comment on function postrider_internal.store_cache_entry(bytea, postrider.jobs, postrider.services, int, bytea, bytea, text, text, boolean) is
+comment on function postrider_internal.store_cache_entry(bytea, postrider.jobs, postrider.services, int, bytea, bytea,
+                                                         text, text, boolean) is
   'keeps the answer of a job for others; false if it must not be kept';

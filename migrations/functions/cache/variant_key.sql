@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.variant_key(p_key bytea, p_job postrider.jobs, p_service postrider.services) returns bytea
+create or replace function postrider_internal.variant_key(p_key bytea, p_job postrider.jobs,
+                                                          p_service postrider.services) returns bytea
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

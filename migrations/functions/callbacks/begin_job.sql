@@ -5,7 +5,8 @@
 --
 -- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is
 -- told.
-create or replace function postrider_internal.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_runs_hooks boolean) returns boolean
+create or replace function postrider_internal.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint,
+                                                        p_runs_hooks boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,13 +24,15 @@ begin
     select h.event, h.function
       from postrider.hooks h
       join postrider.jobs j on j.id = p_job
-     where v_runs and h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue)
+     where v_runs and h.event = 'will_start' and (h.service is null or h.service = j.service)
+       and (h.queue is null or h.queue = j.queue)
      order by h.id
   loop
     if v_state = '57014' and postrider_internal.is_time_over() then
       v_error := 'not run: the hook before it took all of the 5 s that they have together';
     else
-      select r.state, r.error into v_state, v_error from postrider_internal.run_callable(p_job, v.event, null, v.function) r;
+      select r.state, r.error into v_state, v_error
+        from postrider_internal.run_callable(p_job, v.event, null, v.function) r;
     end if;
     if v_error is not null then
       insert into postrider_internal.callback_failures (job_id, event, function, sqlstate, error)

@@ -8,7 +8,8 @@ declare
 begin
   select r.state into v_state from postrider_internal.results r where r.job_id = p_id for update;
   if not found then
-    raise exception using errcode = case when exists (select from postrider.jobs j where j.id = p_id) then 'PR005' else 'PR003' end,
+    raise exception using errcode = case when exists (select from postrider.jobs j where j.id = p_id) then 'PR005'
+      else 'PR003' end,
       message = format('job %s has not finished, or does not exist', p_id),
       hint = 'A callback runs when its job has finished; see select postrider.explain(id).';
   end if;

@@ -10,7 +10,8 @@ as $$
 begin
   return query
   select row_number() over (order by c.place, c.id)::int, c.key, c.event, c.callback, c.function
-    from (select case h.event when 'will_start' then 1 when 'will_stop' then 2 else 4 end as place, h.id, h.id::text as key,
+    from (select case h.event when 'will_start' then 1 when 'will_stop' then 2
+          else 4 end as place, h.id, h.id::text as key,
                  h.event, null as callback, h.function
             from postrider.hooks h
             join postrider.jobs j on j.id = p_job

@@ -42,7 +42,8 @@ begin
     end;
     if v_call is null then
       v_column := 'function';
-      v_reason := format('there is no function %s that takes (%s)', coalesce(quote_literal(new.function), 'null'), v_takes);
+      v_reason := format('there is no function %s that takes (%s)', coalesce(quote_literal(new.function), 'null'),
+                         v_takes);
       v_hint := format('Create it first, and give it with its schema and types, like %s.', v_example);
     end if;
   end if;

@@ -9,7 +9,8 @@
 --
 -- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions
 -- lock is theirs; a deadlock ends one of them.
-create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean, out has_parents boolean, out failure text)
+create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean,
+                                                       out has_parents boolean, out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -40,7 +41,8 @@ begin
            where j.id = v_end.job_id
              and case v_end.state when 's' then j.on_success when 'k' then null else j.on_failure end is not null) then
     if v_end.finished_at > now() - interval '1 min' and postrider_internal.has_unfinished_descendants(v_end.job_id) then
-      update postrider_internal.outcomes o set due_at = clock_timestamp() + interval '0.1 s' where o.job_id = v_end.job_id;
+      update postrider_internal.outcomes o set due_at = clock_timestamp() + interval '0.1 s'
+        where o.job_id = v_end.job_id;
       return;
     end if;
     select c.has_ended, c.failure into v_done, failure from postrider_internal.conclude_one(v_end) c;
@@ -84,7 +86,8 @@ begin
     get stacked diagnostics failure = message_text;
     ended := 0;
     -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.
-    update postrider_internal.outcomes o set tries = 1, failure = conclude.failure where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
+    update postrider_internal.outcomes o set tries = 1, failure = conclude.failure
+      where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
   end;
 end
 $$;

@@ -9,7 +9,8 @@
 -- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
 -- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes
 -- (defer_outcome).
-create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean, out failure text)
+create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean,
+                                                           out failure text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -34,7 +35,8 @@ begin
        order by c.place
     loop
       if p_end.tries >= 5 then
-        v_error := 'not run: the end of the job could not be stored together with its functions' || coalesce(': ' || p_end.failure, '');
+        v_error := 'not run: the end of the job could not be stored together with its functions'
+          || coalesce(': ' || p_end.failure, '');
       else
         v_key := v.key;
         v_event := v.event;
@@ -62,7 +64,8 @@ begin
       null;
     elsif p_end.tries >= 5 then
       insert into postrider_internal.callback_failures (job_id, event, error)
-      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook' || coalesce(': ' || p_end.failure, ''));
+      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook'
+              || coalesce(': ' || p_end.failure, ''));
     else
       v_key := 'callback_url';
       v_event := v_key;
@@ -87,7 +90,8 @@ begin
     -- One that the functions have made run again has counted this end already.
     if v_run = (select t.run from postrider_internal.trees t where t.job_id = p_end.parent_id) then
       perform postrider_internal.count_ended_members(
-        array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x' else p_end.state end]);
+        array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x'
+          else p_end.state end]);
     end if;
     has_ended := true;
     return;

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Five times lead to an end without functions (conclude_one). Those that a shortage of the database caused count only
 -- when it has lasted for 15 minutes, in which this was stored each time.
-create or replace function postrider_internal.defer_outcome(p_job bigint, p_failure text default null, p_sqlstate text default null) returns void
+create or replace function postrider_internal.defer_outcome(p_job bigint, p_failure text default null,
+                                                            p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
   update postrider_internal.outcomes o
-     set tries = case when postrider_internal.is_shortage(p_sqlstate) and p_sqlstate <> '57014' and o.finished_at > clock_timestamp() - interval '15 min'
+     set tries = case when postrider_internal.is_shortage(p_sqlstate) and p_sqlstate <> '57014'
+       and o.finished_at > clock_timestamp() - interval '15 min'
                    then greatest(o.tries, least(o.tries + 1, 4)) else least(o.tries + 1, 100) end,
          due_at = clock_timestamp() + least(interval '1 min', interval '0.25 s' * 2 ^ least(o.tries, 10)),
          failure = coalesce(left(p_failure, 2000), o.failure)

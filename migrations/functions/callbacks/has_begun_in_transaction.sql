@@ -4,7 +4,8 @@ create or replace function postrider_internal.has_begun_in_transaction(p_job big
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select exists (select from postrider_internal.hook_starts s where s.job_id = p_job and s.xmin = pg_current_xact_id()::xid)
+  select exists (select from postrider_internal.hook_starts s
+                 where s.job_id = p_job and s.xmin = pg_current_xact_id()::xid)
 $$;
 comment on function postrider_internal.has_begun_in_transaction(bigint) is
   'whether the will_start hooks of a job run in this very transaction';

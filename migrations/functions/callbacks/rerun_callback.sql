@@ -14,7 +14,8 @@ declare
   v_state text;
   v_error text;
 begin
-  perform postrider_internal.raise_null_argument('id', rerun_callback.id is null, 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
+  perform postrider_internal.raise_null_argument('id', rerun_callback.id is null,
+                                                 'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   perform postrider_internal.begin_rerun(rerun_callback.id);
   begin
     v_path := postrider_internal.call_callback(rerun_callback.id);

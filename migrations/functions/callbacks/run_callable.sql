@@ -33,7 +33,8 @@ declare
   v_of_transaction text[];
 begin
   begin
-    v_found := postrider_internal.registered_callable(p_callback, p_function, case when v_is_hook then 'bigint, text' else 'bigint' end);
+    v_found := postrider_internal.registered_callable(p_callback, p_function, case when v_is_hook then 'bigint, text'
+                                                      else 'bigint' end);
     v_of_session := array(select current_setting(n.name, true) from unnest(c_of_session) n (name));
     v_of_transaction := array(select current_setting(n.name, true) from unnest(c_of_transaction) n (name));
     perform pg_catalog.set_config('search_path', v_found.path, true);

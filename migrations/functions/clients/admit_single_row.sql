@@ -12,7 +12,9 @@ declare
   v_column text;
 begin
   if p_json is not null then
-    v_bytes := postrider_internal.json_bytes(p_json, coalesce((select max(l.max_request_body) from postrider.client_limits l), 0));
+    v_bytes := postrider_internal.json_bytes(p_json,
+                                             coalesce((select max(l.max_request_body) from postrider.client_limits l),
+                                                      0));
   end if;
   select a.column_name into v_column
     from postrider_internal.find_limit_defect(

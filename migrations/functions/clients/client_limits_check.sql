@@ -11,9 +11,11 @@ declare
 begin
   select d.c, d.r, d.h into v_column, v_reason, v_hint from (values
     (new.role is null or new.role = '' or octet_length(new.role) > 63,
-     'role', 'must have 1 to 63 bytes', 'Give the name of a role that inserts jobs, or * for each client without a row.'),
+     'role', 'must have 1 to 63 bytes',
+     'Give the name of a role that inserts jobs, or * for each client without a row.'),
     (new.max_unfinished < 0,
-     'max_unfinished', 'must not be negative', 'Give the most unfinished requests, 0 to refuse all, or null for no limit.'),
+     'max_unfinished', 'must not be negative',
+     'Give the most unfinished requests, 0 to refuse all, or null for no limit.'),
     (new.max_lanes < 0,
      'max_lanes', 'must not be negative', 'Give the most lanes with unfinished requests, or null for no limit.'),
     (not postrider_internal.is_priority(new.min_priority),
@@ -32,7 +34,8 @@ begin
   return new;
 end
 $$;
-comment on function postrider_internal.client_limits_check() is 'row trigger of client_limits; refuses what cannot work, by column';
+comment on function postrider_internal.client_limits_check() is
+  'row trigger of client_limits; refuses what cannot work, by column';
 
 create or replace trigger client_limits_check
   before insert or update on postrider.client_limits

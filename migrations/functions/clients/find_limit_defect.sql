@@ -12,7 +12,8 @@
 -- exempt, so these rows are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a
 -- security definer function does not change it.
 create or replace function postrider_internal.find_limit_defect(
-  p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval, p_is_endless boolean,
+  p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval,
+  p_is_endless boolean,
   p_body bigint, p_downloads boolean, p_lanes text[], p_lane_jobs bigint[],
   out column_name text, out reason text, out hint text)
 language plpgsql
@@ -29,9 +30,11 @@ declare
 begin
   select l.*, u.unfinished, u.recounted, u.lanes, u.recounted_lanes, d.so_far, d.new_lanes
     into v_limits
-    from (select x.* from postrider.client_limits x where x.role = any (array[v_role, '*']) order by x.role = '*' limit 1) l
+    from (select x.* from postrider.client_limits x where x.role = any (array[v_role, '*'])
+          order by x.role = '*' limit 1) l
     left join lateral (
-         select x.* from postrider_internal.client_usage x where x.role = v_role order by x.version desc limit 1) u on true
+         select x.* from postrider_internal.client_usage x where x.role = v_role order by x.version desc limit 1) u
+           on true
     left join lateral (
          select x.so_far, x.new_lanes
            from postrider_internal.client_deltas x
@@ -49,7 +52,8 @@ begin
          and not exists (
                select from postrider_internal.client_new_lanes n
                 where n.xact = pg_current_xact_id() and n.role = v_role and n.lane = l.lane));
-    v_lanes := greatest(v_limits.lanes, v_limits.recounted_lanes, 0) + coalesce(v_limits.new_lanes, 0) + cardinality(v_new);
+    v_lanes := greatest(v_limits.lanes, v_limits.recounted_lanes, 0) + coalesce(v_limits.new_lanes, 0)
+      + cardinality(v_new);
   end if;
 
   -- The sentences are made only for a refusal.
@@ -68,7 +72,8 @@ begin
        'priority', format('%s is above %s, the highest of %s', p_highest, v_limits.max_priority, w.client),
        format('Give %s or less, or ask for a higher client_limits.max_priority.', v_limits.max_priority)),
       (p_is_endless and v_limits.max_timeout is not null,
-       'timeout', format('a download or upload without a timeout may take any time, and the limit of %s is %s', w.client, v_limits.max_timeout),
+       'timeout', format('a download or upload without a timeout may take any time, and the limit of %s is %s',
+                         w.client, v_limits.max_timeout),
        format('Give at most %s.', v_limits.max_timeout)),
       (p_timeout > v_limits.max_timeout,
        'timeout', format('%s is above %s, the longest of %s', p_timeout, v_limits.max_timeout, w.client),
@@ -77,12 +82,15 @@ begin
        'body', format('more than %s bytes as sent, the limit of %s', v_limits.max_request_body, w.client),
        'Send a smaller body, or a file of body_parts, or ask for a higher client_limits.max_request_body.'),
       (p_downloads and not v_limits.may_download,
-       'download_to', format('%s may not download to files', w.client), 'Leave download_to out, or ask for client_limits.may_download.'),
+       'download_to', format('%s may not download to files', w.client),
+       'Leave download_to out, or ask for client_limits.may_download.'),
       (v_new <> '{}' and v_lanes > v_limits.max_lanes,
-       'lane', format('%s would have unfinished jobs in %s lanes, and its limit is %s', w.client, v_lanes, v_limits.max_lanes),
+       'lane', format('%s would have unfinished jobs in %s lanes, and its limit is %s', w.client, v_lanes,
+                      v_limits.max_lanes),
        'Use a lane that has unfinished jobs, wait for jobs to end, or ask for a higher client_limits.max_lanes.'),
       (p_jobs > 0 and v_unfinished > v_limits.max_unfinished,
-       'created_by', format('%s would have %s unfinished jobs, and its limit is %s', w.client, v_unfinished, v_limits.max_unfinished),
+       'created_by', format('%s would have %s unfinished jobs, and its limit is %s', w.client, v_unfinished,
+                            v_limits.max_unfinished),
        'Wait for jobs to end, cancel some, or ask for a higher client_limits.max_unfinished.')
     ) as d(bad, c, r, h)
      where d.bad limit 1;
@@ -99,11 +107,13 @@ begin
     select v_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
            coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
            p_first_id, case when p.nth = 0 then p_last_id else p_first_id - 1 end, p.lanes, p.lane_jobs
-      from (select 0 as nth, p_jobs as jobs, case when v_limits.max_lanes is null then array[null::text] else p_lanes end as lanes,
+      from (select 0 as nth, p_jobs as jobs, case when v_limits.max_lanes is null then array[null::text]
+            else p_lanes end as lanes,
                    case when v_limits.max_lanes is null then array[p_jobs] else p_lane_jobs end as lane_jobs
              where v_limits.max_lanes is null or cardinality(p_lanes) <= 1000
             union all
-            select (l.number - 1) / 1000, sum(l.jobs)::bigint, array_agg(l.lane order by l.number), array_agg(l.jobs order by l.number)
+            select (l.number - 1) / 1000, sum(l.jobs)::bigint, array_agg(l.lane order by l.number),
+                   array_agg(l.jobs order by l.number)
               from unnest(p_lanes, p_lane_jobs) with ordinality as l(lane, jobs, number)
              where v_limits.max_lanes is not null and cardinality(p_lanes) > 1000
              group by 1) p;

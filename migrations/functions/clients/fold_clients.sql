@@ -50,7 +50,8 @@ begin
     return;
   end if;
   if v_state.scope is distinct from v_scope
-     or v_state.recounted_from is null and (v_state.recounted_at > clock_timestamp() - interval '1 hour') is not true then
+     or v_state.recounted_from is null
+       and (v_state.recounted_at > clock_timestamp() - interval '1 hour') is not true then
     if v_state.scope is distinct from v_scope then
       v_state.recounted_at := null;
     end if;
@@ -70,7 +71,8 @@ begin
     v_state.version := v_state.version + 1;
     select array_agg(w.place) filter (where w.before < 2000), coalesce(sum(w.lanes), 0) > 2000
       into v_places, v_is_partial
-      from (select c.place, c.lanes, coalesce(sum(c.lanes) over (rows between unbounded preceding and 1 preceding), 0) as before
+      from (select c.place, c.lanes,
+            coalesce(sum(c.lanes) over (rows between unbounded preceding and 1 preceding), 0) as before
               from ((select x.ctid as place, cardinality(x.lanes) as lanes from postrider_internal.client_deltas x
                       where x.xact >= v_from order by x.xact, x.role, x.so_far limit 2001)
                     union all
@@ -96,7 +98,8 @@ begin
       select j.id
         from postrider.jobs j
        where j.id >= v_next and j.id < v_state.recounted_from
-         and not exists (select from postrider_internal.results r where r.job_id = j.id and r.job_id >= v_next and r.job_id < v_state.recounted_from)
+         and not exists (select from postrider_internal.results r
+                         where r.job_id = j.id and r.job_id >= v_next and r.job_id < v_state.recounted_from)
          and not exists (select from postrider_internal.outcomes o where o.job_id = j.id)),
     changed as (
       select f.role, c.lane collate "C" as lane, sum(c.jobs) as jobs,
@@ -104,21 +107,25 @@ begin
         from folded f cross join lateral unnest(f.lanes, f.lane_jobs) as c(lane, jobs)
        group by 1, 2
       union all
-      select j.created_by, case when v_has_lanes then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end, sum(i.jobs), sum(i.recounted)
-        from (select abs(e.id) as id, -sign(e.id) as jobs, case when abs(e.id) >= v_state.recounted_from then -sign(e.id) else 0 end as recounted
+      select j.created_by, case when v_has_lanes
+        then postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) end, sum(i.jobs), sum(i.recounted)
+        from (select abs(e.id) as id, -sign(e.id) as jobs, case when abs(e.id) >= v_state.recounted_from
+              then -sign(e.id) else 0 end as recounted
                 from unnest(p_ended) e (id)
               union all
               select w.id, 0, 1 from walked w
               union all
               select abs(e.id), 0, sign(e.id)
                 from postrider_internal.job_deltas t cross join lateral unnest(t.ended) e (id)
-               where v_next is not null and t.ended is not null and abs(e.id) >= v_next and abs(e.id) < v_state.recounted_from
+               where v_next is not null and t.ended is not null and abs(e.id) >= v_next
+                 and abs(e.id) < v_state.recounted_from
               union all
               select g.id, 0, 1
                 from folded f
                cross join lateral (
                      select x.id from postrider.jobs x
-                      where x.id >= v_state.recounted_from and x.id <= f.last_id and x.xmin = f.inserted_by and x.created_by = f.role offset 0) g
+                      where x.id >= v_state.recounted_from and x.id <= f.last_id and x.xmin = f.inserted_by
+                        and x.created_by = f.role offset 0) g
                where f.first_id < v_state.recounted_from and f.last_id >= v_state.recounted_from) i
        cross join lateral (
              select x.created_by, x.lane, x.service, x.url, x.kind from postrider.jobs x where x.id = i.id offset 0) j
@@ -130,7 +137,8 @@ begin
         from (select distinct x.role from changed x) r cross join lateral postrider_internal.limits_of(r.role) l
        where l.role is not null),
     scoped as materialized (
-      select c.role, case when l.max_lanes is not null then c.lane end as lane, sum(c.jobs)::bigint as jobs, sum(c.recounted)::bigint as recounted
+      select c.role, case when l.max_lanes is not null then c.lane end as lane, sum(c.jobs)::bigint as jobs,
+             sum(c.recounted)::bigint as recounted
         from changed c join limited l on l.role = c.role
        group by 1, 2),
     lanes_before as materialized (
@@ -142,10 +150,12 @@ begin
       select s.role, s.lane, s.jobs, s.recounted, v_state.pass from scoped s where s.lane is not null
           on conflict (role, lane) do update
          set unfinished = l.unfinished + excluded.unfinished,
-             recounted = case when l.pass = v_state.pass then l.recounted else 0 end + excluded.recounted, pass = v_state.pass
+             recounted = case when l.pass = v_state.pass then l.recounted
+               else 0 end + excluded.recounted, pass = v_state.pass
       returning l.role, l.lane, l.unfinished, l.recounted),
     used as (
-      select s.role, sum(s.jobs)::bigint as jobs, sum(s.recounted)::bigint as recounted, coalesce(max(n.lanes), 0) as lanes,
+      select s.role, sum(s.jobs)::bigint as jobs, sum(s.recounted)::bigint as recounted,
+             coalesce(max(n.lanes), 0) as lanes,
              coalesce(max(n.recounted), 0) as recounted_lanes
         from scoped s
         left join (
@@ -185,7 +195,8 @@ begin
       update postrider_internal.client_lanes l
          set unfinished = case when l.pass = v_state.pass then l.recounted else 0 end
        where l.unfinished <> case when l.pass = v_state.pass then l.recounted else 0 end;
-      delete from postrider_internal.client_lanes l where l.unfinished = 0 or not exists (select from postrider_internal.client_usage u where u.role = l.role);
+      delete from postrider_internal.client_lanes l
+        where l.unfinished = 0 or not exists (select from postrider_internal.client_usage u where u.role = l.role);
       v_state.recounted_from := null;
       v_state.recounted_at := clock_timestamp();
       exit;

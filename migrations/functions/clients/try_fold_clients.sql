@@ -10,7 +10,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if exists (select from postrider_internal.client_counting c where c.failed_at > clock_timestamp() - interval '10 s') then
+  if exists (select from postrider_internal.client_counting c
+             where c.failed_at > clock_timestamp() - interval '10 s') then
     return;
   end if;
   begin
@@ -18,7 +19,8 @@ begin
     update postrider_internal.client_counting set failed_at = null, error = null where failed_at is not null;
   exception when others then
     update postrider_internal.client_counting
-       set scope = null, seen = null, recounted_from = null, recounted_at = null, failed_at = clock_timestamp(), error = sqlerrm;
+       set scope = null, seen = null, recounted_from = null, recounted_at = null, failed_at = clock_timestamp(),
+         error = sqlerrm;
     raise warning 'the jobs of clients could not be counted: %', sqlerrm;
   end;
 end

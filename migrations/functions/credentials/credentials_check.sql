@@ -9,7 +9,8 @@ declare
   v_reason text;
   v_hint text;
 begin
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.credential_defect(new) d;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
+    from postrider_internal.credential_defect(new) d;
   if v_column is null and tg_op = 'UPDATE' and new.name <> old.name then
     v_column := 'name';
     v_reason := 'cannot be changed';
@@ -29,7 +30,8 @@ begin
   return new;
 end
 $$;
-comment on function postrider_internal.credentials_check() is 'row trigger of credentials; refuses what cannot work, by column';
+comment on function postrider_internal.credentials_check() is
+  'row trigger of credentials; refuses what cannot work, by column';
 
 create or replace trigger credentials_check
   before insert or update on postrider.credentials

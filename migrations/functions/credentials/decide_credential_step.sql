@@ -12,7 +12,8 @@
 -- ends the refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's
 -- open transaction has that row, the job waits all the same and looks again by itself: no other job of the worker is to
 -- wait for that. How long it takes to find that out is the caller's lock_timeout.
-create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char", out code text, out error text)
+create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char",
+                                                                     out code text, out error text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,7 +27,8 @@ begin
     return;
   end if;
   for i in 1 .. 20 loop
-    select c.kind, c.state, c.version, c.expires_at, coalesce(s.has_token, false) as has_token, s.credential is null as is_empty, r.*,
+    select c.kind, c.state, c.version, c.expires_at, coalesce(s.has_token, false) as has_token,
+           s.credential is null as is_empty, r.*,
            c.expires_at - clock_timestamp() as life
       into v
       from postrider.credentials c
@@ -48,7 +50,8 @@ begin
       return;
     elsif v.state = 'active' then
       if v.has_token and coalesce(v.life > interval '0', true) then
-        if v.life < least(interval '1 min', (v.expires_at - coalesce(v.refreshed_at, v.expires_at - interval '5 min')) * 0.2) then
+        if v.life < least(interval '1 min',
+                          (v.expires_at - coalesce(v.refreshed_at, v.expires_at - interval '5 min')) * 0.2) then
           begin
             perform postrider_internal.start_refresh(p_credential, v.version, true);
           exception when lock_not_available then
@@ -62,7 +65,8 @@ begin
         verdict := 'p';
         begin
           perform from postrider.credentials c where c.name = p_credential for share;
-          if exists (select from postrider_internal.refreshes r where r.credential = p_credential and r.held_since is not null) then
+          if exists (select from postrider_internal.refreshes r
+                     where r.credential = p_credential and r.held_since is not null) then
             return;
           end if;
         exception when lock_not_available then
@@ -87,7 +91,8 @@ begin
       end if;
       verdict := 'w';
       begin
-        perform from postrider.credentials c where c.name = p_credential and c.state in ('refreshing', 'cooldown') for share;
+        perform from postrider.credentials c
+          where c.name = p_credential and c.state in ('refreshing', 'cooldown') for share;
         if found then
           return;
         end if;

@@ -13,7 +13,8 @@ begin
   delete from postrider_internal.refused_endpoints e where e.credential = p_credential;
   delete from postrider_internal.cookies c where c.credential = p_credential;
   insert into postrider_internal.refreshes as r (credential, logins, login, login_version)
-  select p_credential, 1, nextval('postrider_internal.fences'), c.version + 1 from postrider.credentials c where c.name = p_credential
+  select p_credential, 1, nextval('postrider_internal.fences'), c.version + 1 from postrider.credentials c
+    where c.name = p_credential
       on conflict (credential) do update
      set logins = r.logins + 1, login = excluded.login, login_version = excluded.login_version,
          epoch = 0, worker = 0, until = null, due_at = now(), is_early = false, failures = 0,

@@ -19,12 +19,14 @@ declare
   v_codes text[] := '{}';
   v_errors text[] := '{}';
   v_timeout constant text := current_setting('lock_timeout');
-  v_until constant timestamptz := clock_timestamp() + least(interval '500 ms', nullif(v_timeout::interval, interval '0'));
+  v_until constant timestamptz := clock_timestamp()
+    + least(interval '500 ms', nullif(v_timeout::interval, interval '0'));
   v_environment constant text := (select w.environment from postrider_internal.workers w where w.id = p_worker);
 begin
   v_names := array(
     select distinct n.name
-      from (select coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required then '' end) as name
+      from (select coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required
+                            then '' end) as name
               from unnest(p_job) as x(job)
               join postrider.jobs j on j.id = x.job
               left join postrider.services s on s.name = j.service) n
@@ -48,23 +50,28 @@ begin
            case when g.fate = 'w' and w.is_failed then 'r'
                 when g.fate = 'p' and now() - w.held_at >= g.max_wait then 'f'
                 when g.fate is not null then g.fate
-                when not postrider_internal.can_carry_credential(c, j, s, coalesce(d.url, j.url), v_environment) then 'f' end::"char" as verdict,
-           case g.fate when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh' else coalesce(f.code, 'config') end as code,
+                when not postrider_internal.can_carry_credential(c, j, s, coalesce(d.url, j.url), v_environment)
+                  then 'f' end::"char" as verdict,
+           case g.fate when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh'
+             else coalesce(f.code, 'config') end as code,
            case when g.fate = 'p' then format(
                   'the API has refused the token of credential %s for longer than max_wait (%s), so the job was not sent; see its scope and place, log in and retry the job',
                   f.name, g.max_wait)
                 when g.fate = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',
-                  f.name, coalesce((select r.last_error from postrider_internal.refreshes r where r.credential = f.name), 'no reason is known'))
+                  f.name, coalesce((select r.last_error from postrider_internal.refreshes r
+                                    where r.credential = f.name), 'no reason is known'))
                 else coalesce(f.error, format(
                   'the job''s URL is not of an origin that credential %s may be sent to; add it to credentials.allowed_origins and retry the job', f.name)) end as error
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join lateral (
-           select r.url from postrider_internal.filled_templates r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+           select r.url from postrider_internal.filled_templates r
+             where r.job_id = j.id and j.parent_id is not null limit 1) d on true
       join unnest(v_names, v_verdicts, v_codes, v_errors) as f(name, verdict, code, error)
-        on f.name = coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required then '' end)
+        on f.name = coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required
+                             then '' end)
       left join postrider.credentials c on c.name = f.name
       left join postrider_internal.refreshes h on h.credential = f.name
      cross join lateral (
@@ -79,7 +86,8 @@ begin
                                   else now() + least(interval '5 min', f.max_wait - (now() - f.held_at)) end)
            filter (where f.verdict in ('w', 'p')) as until,
          array_agg(f.job) filter (where f.has_waited and coalesce(f.verdict not in ('w', 'p'), true)) as waited,
-         array_agg(postrider_internal.unsent_attempt(f.track, f.seq, f.fence, f.verdict, f.code, f.error) order by f.track, f.seq)
+         array_agg(postrider_internal.unsent_attempt(f.track, f.seq, f.fence, f.verdict, f.code, f.error)
+                   order by f.track, f.seq)
            filter (where f.verdict in ('f', 'r')) as ended
     into v
     from fated f;
@@ -96,7 +104,8 @@ begin
        using (select l.spot, x.fence
                 from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
                cross join lateral (
-                     select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
+                     select r.ctid as spot from postrider_internal.ready r
+                       where r.track = x.track and r.seq = x.seq offset 0) l
                where x.job = any (v.waiting)) x
        where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
       returning r.*),
@@ -108,7 +117,8 @@ begin
           on conflict (job_id) do update
              set credential = excluded.credential, seq = excluded.seq, run_at = excluded.run_at, is_failed = false,
                  held_at = coalesce(w.held_at, excluded.held_at))
-    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once,
+                                              expires_at, parent_id, has_callbacks)
     select v.until[g.at], g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.has_callbacks
       from placed g;

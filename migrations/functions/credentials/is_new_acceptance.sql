@@ -20,14 +20,16 @@ begin
   v_refuses := exists (select from postrider_internal.refused_endpoints e where e.credential = p_credential);
   if v_refresh.held_since is null and not v_refuses and (
        cardinality(v_refresh.accepted_by) >= 2
-       or v_refresh.accepted_by <> '{}' and coalesce(v_refresh.refreshed_at < clock_timestamp() - interval '10 min', true)) then
+       or v_refresh.accepted_by <> '{}'
+         and coalesce(v_refresh.refreshed_at < clock_timestamp() - interval '10 min', true)) then
     return false;
   end if;
   v_endpoint := postrider_internal.accepting_endpoint(p_job);
   return v_endpoint is not null and (
     v_refresh.held_since is not null
     or cardinality(v_refresh.accepted_by) < 2 and v_endpoint <> all (v_refresh.accepted_by)
-    or exists (select from postrider_internal.refused_endpoints e where e.credential = p_credential and e.endpoint = v_endpoint));
+    or exists (select from postrider_internal.refused_endpoints e
+               where e.credential = p_credential and e.endpoint = v_endpoint));
 end
 $$;
 comment on function postrider_internal.is_new_acceptance(text, bigint) is

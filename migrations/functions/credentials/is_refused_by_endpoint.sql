@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.is_refused_by_endpoint(p_refresh postrider_internal.refreshes, p_endpoint text) returns boolean
+create or replace function postrider_internal.is_refused_by_endpoint(p_refresh postrider_internal.refreshes,
+                                                                     p_endpoint text) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -7,7 +8,8 @@ as $$
      and p_refresh.accepted_by <> '{}' and p_endpoint <> all (p_refresh.accepted_by)
      and exists (
          select from postrider_internal.refused_endpoints e
-          where e.credential = p_refresh.credential and e.endpoint = p_endpoint and e.refused_at < p_refresh.refreshed_at)
+          where e.credential = p_refresh.credential and e.endpoint = p_endpoint
+            and e.refused_at < p_refresh.refreshed_at)
 $$;
 comment on function postrider_internal.is_refused_by_endpoint(postrider_internal.refreshes, text) is
   'whether it is this endpoint and not the token: it refused the one before the last refresh, too, and another endpoint takes the new one';

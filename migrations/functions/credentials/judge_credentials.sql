@@ -36,7 +36,8 @@ declare
   v_has_ended boolean;
   v_is_held boolean;
   v_timeout constant text := current_setting('lock_timeout');
-  v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000 || 'ms';
+  v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000
+    || 'ms';
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
   for i in 1 .. cardinality(p_attempts) loop
@@ -47,10 +48,13 @@ begin
     v_job_of[i] := v_attempt.job_id;
     v_found[i] := case
       when v_attempt.code = 'logged_out' then 'logged_out'
-      when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd') and (
-             v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c where c.name = v_attempt.credential)
+      when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd')
+        and (
+             v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c
+                                       where c.name = v_attempt.credential)
              or v_attempt.status in (400, 403)
-             and position('invalid_token' in coalesce(postrider_internal.header_value(v_attempt.headers, 'www-authenticate'), '')) > 0)
+             and position('invalid_token' in coalesce(postrider_internal.header_value(v_attempt.headers,
+                 'www-authenticate'), '')) > 0)
         then 'refused'
       -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the
       -- request.
@@ -61,7 +65,8 @@ begin
   v_names := array(
     select distinct x.credential
       from unnest(v_credential_of, v_found, v_job_of) as x(credential, found, job)
-     where x.found in ('refused', 'logged_out') or x.found = 'accepted' and postrider_internal.is_new_acceptance(x.credential, x.job)
+     where x.found in ('refused', 'logged_out') or x.found = 'accepted'
+       and postrider_internal.is_new_acceptance(x.credential, x.job)
      order by x.credential);
 
   for k in 1 .. cardinality(v_names) loop
@@ -109,14 +114,17 @@ begin
         p_attempts[i].verdict := 'f';
         p_attempts[i].code := 'not_logged_in';
         p_attempts[i].error := format('credential %s is logged off: %s; log in and retry the job', v_names[k],
-          case v_found[i] when 'logged_out' then 'the API said that the user is logged out' else 'the server refused its token' end);
+          case v_found[i] when 'logged_out' then 'the API said that the user is logged out'
+            else 'the server refused its token' end);
         continue;
       end if;
       -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
-      continue when not postrider_internal.credential_refreshes(v_credential.kind) and v_version_of[i] = v_credential.version;
+      continue when not postrider_internal.credential_refreshes(v_credential.kind)
+        and v_version_of[i] = v_credential.version;
       v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
       if v_version_of[i] = v_credential.version and not v_has_ended then
-        select postrider_internal.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j where j.id = v_job;
+        select postrider_internal.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j
+          where j.id = v_job;
         if postrider_internal.is_refused_by_endpoint(v_refresh, v_endpoint) then
           p_attempts[i].verdict := 'f';
           p_attempts[i].code := 'rejected_after_refresh';
@@ -135,10 +143,12 @@ begin
         continue;
       end if;
       if v_version_of[i] = v_credential.version and v_credential.state = 'active' then
-        if v_has_ended or coalesce(not v_refresh.forced_at between clock_timestamp() - interval '30 s' and clock_timestamp(), true) then
+        if v_has_ended or coalesce(not v_refresh.forced_at between clock_timestamp() - interval '30 s'
+                                   and clock_timestamp(), true) then
           perform postrider_internal.start_refresh(v_names[k], v_credential.version, false);
           v_credential.state := 'refreshing';
-          update postrider_internal.refreshes r set forced_at = clock_timestamp() where r.credential = v_names[k] and not v_has_ended;
+          update postrider_internal.refreshes r set forced_at = clock_timestamp()
+            where r.credential = v_names[k] and not v_has_ended;
         else
           update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
           v_credential.state := 'cooldown';

@@ -13,7 +13,8 @@ begin
     perform postrider_internal.release_credential_waits(c.name, false) from postrider.credentials c;
     return null;
   end if;
-  insert into postrider_internal.credential_versions as v (name, next) values (old.name, least(old.version, 9223372036854775806) + 1)
+  insert into postrider_internal.credential_versions as v (name, next) values (old.name,
+      least(old.version, 9223372036854775806) + 1)
       on conflict (name) do update set next = greatest(v.next, excluded.next);
   perform postrider_internal.release_credential_waits(old.name, false);
   return null;

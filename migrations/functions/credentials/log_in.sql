@@ -9,10 +9,12 @@ declare
   v_plain jsonb;
   v_expires_at timestamptz;
 begin
-  perform postrider_internal.raise_null_argument('credential', log_in.credential is null, 'Give the name of a credential; see select name from postrider.credential_status.');
+  perform postrider_internal.raise_null_argument('credential', log_in.credential is null,
+                                                 'Give the name of a credential; see select name from postrider.credential_status.');
   if log_in.secrets is null or jsonb_typeof(log_in.secrets) <> 'object' then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
-      message = 'secrets: $ must be an object', hint = 'Like {"access_token": "…"} or {"username": "…", "password": "…"}.';
+      message = 'secrets: $ must be an object',
+      hint = 'Like {"access_token": "…"} or {"username": "…", "password": "…"}.';
   end if;
   v_plain := log_in.secrets - '{expires_in,expires_at}'::text[];
   begin
@@ -25,7 +27,8 @@ begin
     end if;
   exception when others then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
-      message = 'secrets: $.expires_at or $.expires_in is not a time', hint = 'Give seconds, like {"expires_in": 3600}, or a timestamp.';
+      message = 'secrets: $.expires_at or $.expires_in is not a time',
+      hint = 'Give seconds, like {"expires_in": 3600}, or a timestamp.';
   end;
   perform postrider_internal.store_login(
     log_in.credential, array(select jsonb_object_keys(v_plain)), null, v_plain, v_expires_at);

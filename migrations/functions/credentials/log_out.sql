@@ -4,7 +4,8 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider_internal.raise_null_argument('credential', log_out.credential is null, 'Give the name of a credential; see select name from postrider.credential_status.');
+  perform postrider_internal.raise_null_argument('credential', log_out.credential is null,
+                                                 'Give the name of a credential; see select name from postrider.credential_status.');
   perform from postrider.credentials c where c.name = log_out.credential for no key update;
   if not found then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'credentials', column = 'name',

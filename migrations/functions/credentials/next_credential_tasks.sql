@@ -7,7 +7,9 @@
 -- those to others (p_except).
 --
 -- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
-create or replace function postrider_internal.next_credential_tasks(p_worker int, p_has_key boolean, p_can_refresh boolean default true, p_except text[] default '{}')
+create or replace function postrider_internal.next_credential_tasks(p_worker int, p_has_key boolean,
+                                                                    p_can_refresh boolean default true,
+                                                                    p_except text[] default '{}')
 returns table (
   task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[],
   method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
@@ -34,7 +36,8 @@ begin
     from postrider.credentials c
     join postrider_internal.refreshes r on r.credential = c.name
     join postrider_internal.secrets s on s.credential = c.name
-   where c.state in ('refreshing', 'cooldown') and postrider_internal.refresh_is_due(r, c.state) and (p_has_key or s.sealed is null)
+   where c.state in ('refreshing', 'cooldown') and postrider_internal.refresh_is_due(r, c.state)
+     and (p_has_key or s.sealed is null)
      and p_can_refresh and c.name <> all (p_except)
    order by r.due_at
    limit 1

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The caller has locked the row of credentials.
-create or replace function postrider_internal.record_token_accepted(p_credential text, p_endpoints text[]) returns postrider_internal.refreshes
+create or replace function postrider_internal.record_token_accepted(p_credential text,
+                                                                    p_endpoints text[]) returns postrider_internal.refreshes
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +10,8 @@ declare
   v_was_held boolean;
 begin
   select r.held_since is not null into v_was_held from postrider_internal.refreshes r where r.credential = p_credential;
-  delete from postrider_internal.refused_endpoints e where e.credential = p_credential and e.endpoint = any (p_endpoints);
+  delete from postrider_internal.refused_endpoints e
+    where e.credential = p_credential and e.endpoint = any (p_endpoints);
   update postrider_internal.secrets s set spare_sealed = null, spare_plain = null
    where s.credential = p_credential and num_nonnulls(s.spare_sealed, s.spare_plain) > 0;
   update postrider_internal.refreshes r

@@ -22,8 +22,11 @@ begin
   select coalesce(c.refresh, '{"access_token": "$.access_token", "refresh_token": "$.refresh_token", "expires_in": "$.expires_in"}')
     into v_spec from postrider.credentials c where c.name = p_credential;
   begin
-    v_text := postrider_internal.answer_text(p_body, coalesce(postrider_internal.answer_charset(p_headers, p_body, true), 'utf-8'));
-    v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider_internal.form_json(v_text) else v_text::jsonb end;
+    v_text := postrider_internal.answer_text(p_body,
+                                             coalesce(postrider_internal.answer_charset(p_headers, p_body, true),
+                                                      'utf-8'));
+    v_json := case when v_text ~ E'^[A-Za-z0-9_.%-]+=[^<\\s]*$' then postrider_internal.form_json(v_text)
+      else v_text::jsonb end;
   exception when others then
     if postrider_internal.is_transient_error(sqlstate) then
       raise;
@@ -32,9 +35,11 @@ begin
   end;
   v_code := case when jsonb_typeof(v_json -> 'error') = 'string' then v_json ->> 'error' end;
   v_said := coalesce(' ' || nullif(left(v_code, 100), ''), '')
-    || coalesce(': ' || left(case when jsonb_typeof(v_json -> 'error_description') = 'string' then v_json ->> 'error_description' end, 300), '');
+    || coalesce(': ' || left(case when jsonb_typeof(v_json -> 'error_description') = 'string'
+                             then v_json ->> 'error_description' end, 300), '');
   v_said := regexp_replace(v_said, E'[\\x01-\\x1f\\x7f]+', ' ', 'g');
-  if v_code in ('invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope', 'access_denied') then
+  if v_code in ('invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope',
+                'access_denied') then
     verdict := 'f';
     error := format('the token endpoint answered %s%s', p_status, v_said);
     return;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider_internal.refresh_call(
-  p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea, out form text[],
+  p_credential postrider.credentials, out method text, out url text, out headers text[], out body bytea,
+  out form text[],
   out client_id text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

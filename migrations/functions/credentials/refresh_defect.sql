@@ -15,7 +15,8 @@ begin
     return;
   end if;
   for v_key, v_value in select * from jsonb_each(p_refresh) loop
-    if v_key not in ('method', 'url', 'headers', 'body_json', 'body_form', 'access_token', 'refresh_token', 'expires_in') then
+    if v_key not in ('method', 'url', 'headers', 'body_json', 'body_form', 'access_token', 'refresh_token',
+                     'expires_in') then
       reason := format('$%s is not a key of refresh', postrider_internal.json_path_key(left(v_key, 100)));
       hint := 'The keys are method, url, headers, body_json, body_form, access_token, refresh_token and expires_in.';
     elsif v_key = 'method' and upper(v_value #>> '{}' collate "C") in ('POST', 'GET', 'PUT', 'PATCH') is not true then
@@ -36,7 +37,8 @@ begin
         hint := format('Give the place in the answer as text, like "$.data.%s".', v_key);
       end if;
     elsif v_key = 'headers' then
-      select '$.headers ' || d.reason, d.hint into reason, hint from postrider_internal.headers_defect(v_value) d where d.reason is not null;
+      select '$.headers ' || d.reason, d.hint into reason, hint from postrider_internal.headers_defect(v_value) d
+        where d.reason is not null;
     elsif v_key = 'body_form' and jsonb_typeof(v_value) <> 'object' then
       reason := '$.body_form must be an object';
     elsif v_key = 'url' then
@@ -50,7 +52,8 @@ begin
         hint := 'Give the header Authorization by a template, like {"Authorization": "Basic {{login}}"}.';
       else
         select '$.url ' || d.reason, d.hint into reason, hint
-          from postrider_internal.url_defect(regexp_replace(v_value #>> '{}', E'\\{\\{[A-Za-z_][A-Za-z0-9_]*\\}\\}', 'x', 'g')) d
+          from postrider_internal.url_defect(regexp_replace(v_value #>> '{}', E'\\{\\{[A-Za-z_][A-Za-z0-9_]*\\}\\}',
+                                                            'x', 'g')) d
          where d.reason is not null;
       end if;
     end if;
@@ -71,7 +74,8 @@ begin
   elsif upper(p_refresh ->> 'method' collate "C") = 'GET' and (p_refresh ? 'body_json' or p_refresh ? 'body_form') then
     reason := '$.method is GET, and there is a body';
     hint := 'Leave the body out, or take POST.';
-  elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text, E'\\{\\{[A-Za-z_][A-Za-z0-9_]{0,62}\\}\\}', '', 'g') like '%{{%' then
+  elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text,
+                       E'\\{\\{[A-Za-z_][A-Za-z0-9_]{0,62}\\}\\}', '', 'g') like '%{{%' then
     reason := '$ has a template that is no name in double braces';
     hint := 'A secret stands in it by its name, like {{refresh_token}}.';
   else

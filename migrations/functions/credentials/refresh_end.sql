@@ -11,7 +11,8 @@
 --
 -- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
 create or replace function postrider_internal.refresh_end(
-  p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in int,
+  p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[],
+  p_expires_in int,
   p_wait_ms bigint, p_error text) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -32,10 +33,12 @@ begin
     return null;
   end;
   select * into v_refresh from postrider_internal.refreshes r where r.credential = p_credential;
-  if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version or v_credential.state <> 'refreshing' then
+  if v_refresh.epoch is distinct from p_epoch or v_credential.version <> p_version
+    or v_credential.state <> 'refreshing' then
     if p_verdict = 's' and v_credential.version = p_version and v_credential.state in ('refreshing', 'cooldown')
        and p_epoch > v_refresh.login then
-      update postrider_internal.secrets s set spare_sealed = p_sealed, spare_plain = v_plain where s.credential = p_credential;
+      update postrider_internal.secrets s set spare_sealed = p_sealed, spare_plain = v_plain
+        where s.credential = p_credential;
     end if;
     return false;
   end if;
@@ -46,7 +49,8 @@ begin
            has_token = true
      where s.credential = p_credential;
     update postrider.credentials c
-       set state = 'active', version = p_version + 1, expires_at = least(v_refresh.began_at, clock_timestamp()) + make_interval(secs => p_expires_in)
+       set state = 'active', version = p_version + 1, expires_at = least(v_refresh.began_at, clock_timestamp())
+         + make_interval(secs => p_expires_in)
      where c.name = p_credential;
     update postrider_internal.refreshes r
        set epoch = 0, worker = 0, until = null, is_early = false, failures = 0, refreshed_at = clock_timestamp(),
@@ -61,7 +65,8 @@ begin
   end if;
 
   if p_verdict = 'h' then
-    update postrider_internal.refreshes r set epoch = 0, worker = 0, until = null, last_error = p_error where r.credential = p_credential;
+    update postrider_internal.refreshes r set epoch = 0, worker = 0, until = null, last_error = p_error
+      where r.credential = p_credential;
     perform pg_notify('postrider', 'credentials');
     return true;
   end if;
@@ -69,7 +74,8 @@ begin
      set epoch = 0, worker = 0, until = null, last_error = p_error,
          failures = case when p_verdict = 'f' then 0 else r.failures + 1 end,
          refusals = case when p_verdict = 'd' then r.refusals + 1 else 0 end,
-         refused_since = case when p_verdict = 'd' then least(coalesce(r.refused_since, clock_timestamp()), clock_timestamp()) end,
+         refused_since = case when p_verdict = 'd'
+           then least(coalesce(r.refused_since, clock_timestamp()), clock_timestamp()) end,
          due_at = clock_timestamp() + greatest(
            least(interval '1 s' * 2 ^ least(r.failures, 6), interval '1 min'),
            least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 hour'))
@@ -78,7 +84,8 @@ begin
   -- One odd answer is no reason to log off; ten in a row for ten minutes are.
   if v_refresh.refusals >= 10 and v_refresh.refused_since <= clock_timestamp() - interval '10 min' then
     p_verdict := 'f';
-    update postrider_internal.refreshes r set failures = 0, refusals = 0, refused_since = null where r.credential = p_credential;
+    update postrider_internal.refreshes r set failures = 0, refusals = 0, refused_since = null
+      where r.credential = p_credential;
   end if;
   if p_verdict = 'f' then
     update postrider_internal.secrets s

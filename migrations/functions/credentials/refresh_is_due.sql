@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Only after a failure is there a wait. One that began later than now did so before the clock was set back, and its
 -- wait would be longer by as much.
-create or replace function postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes, p_state text) returns boolean
+create or replace function postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes,
+                                                             p_state text) returns boolean
 language sql
 set search_path = pg_catalog, pg_temp
 as $$

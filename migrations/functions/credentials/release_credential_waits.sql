@@ -2,7 +2,8 @@
 -- planner: no-jit, no-seqscan, nested-loops
 -- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to
 -- wait holds the credential's row (for share), which the caller has changed before: so nobody is missed.
-create or replace function postrider_internal.release_credential_waits(p_credential text, p_failed boolean, p_job bigint default null) returns int
+create or replace function postrider_internal.release_credential_waits(p_credential text, p_failed boolean,
+    p_job bigint default null) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,7 +13,8 @@ begin
   with due as materialized (
     select a.spot, s.place, a.seq
       from (select a.ctid as spot, a.job_id, a.run_at, a.seq from postrider_internal.credential_waits a
-             where a.credential = p_credential and (p_job is null or a.job_id = p_job) order by a.credential, a.seq offset 0) a
+             where a.credential = p_credential and (p_job is null or a.job_id = p_job)
+               order by a.credential, a.seq offset 0) a
      cross join lateral (
            select s.ctid as place from postrider_internal.scheduled s
             where s.job_id = a.job_id and s.run_at = a.run_at for update skip locked) s),
@@ -22,7 +24,8 @@ begin
     delete from postrider_internal.credential_waits w using gone g where w.ctid = g.spot and not p_failed),
   marked as (
     update postrider_internal.credential_waits w set is_failed = true from gone g where w.ctid = g.spot and p_failed)
-  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+  insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                        parent_id, has_callbacks)
   select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
          o.expires_at, o.parent_id, o.has_callbacks
     from (select * from gone g order by g.seq) o;

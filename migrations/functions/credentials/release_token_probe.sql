@@ -15,7 +15,8 @@ begin
     select r.credential
       from postrider_internal.refreshes r
       join postrider.credentials c on c.name = r.credential and c.state = 'active'
-     where r.held_since is not null and not r.probe_at between clock_timestamp() and clock_timestamp() + interval '1 min'
+     where r.held_since is not null and not r.probe_at between clock_timestamp()
+       and clock_timestamp() + interval '1 min'
      order by r.probe_at limit 10 for no key update of r skip locked
   loop
     select w.job_id into v_job
@@ -24,10 +25,12 @@ begin
       join postrider.jobs j on j.id = w.job_id
      order by exists (
                 select from postrider_internal.refused_endpoints e
-                 where e.credential = v_credential and e.endpoint = postrider_internal.call_endpoint(j.service, j.method, j.url)), w.seq
+                 where e.credential = v_credential
+                   and e.endpoint = postrider_internal.call_endpoint(j.service, j.method, j.url)), w.seq
      limit 1;
     continue when not found;
-    update postrider_internal.refreshes r set probe_at = clock_timestamp() + interval '1 min', probe_job = v_job where r.credential = v_credential;
+    update postrider_internal.refreshes r set probe_at = clock_timestamp() + interval '1 min', probe_job = v_job
+      where r.credential = v_credential;
     perform postrider_internal.release_credential_waits(v_credential, false, v_job);
   end loop;
 end

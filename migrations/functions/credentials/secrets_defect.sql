@@ -38,13 +38,15 @@ begin
   else
     select '$' || postrider_internal.json_path_key(e.key),
            case when jsonb_typeof(e.value) <> 'string' or e.value = '""' then 'is not a text, or empty'
-                when p_kind = 'basic' and e.key = 'username' and e.value #>> '{}' like '%:%' then 'holds a colon, which ends a user name'
+                when p_kind = 'basic' and e.key = 'username' and e.value #>> '{}' like '%:%'
+                  then 'holds a colon, which ends a user name'
                 when octet_length(e.value #>> '{}') > 16000 then 'is longer than 16,000 bytes'
                 else 'holds a control character' end
       into place, reason
       from jsonb_each(p_secrets) e
      -- Some APIs take a key as the user and no password.
-     where jsonb_typeof(e.value) <> 'string' or e.value = '""' and not (p_kind = 'basic' and e.key = 'password') or octet_length(e.value #>> '{}') > 16000
+     where jsonb_typeof(e.value) <> 'string' or e.value = '""' and not (p_kind = 'basic' and e.key = 'password')
+       or octet_length(e.value #>> '{}') > 16000
         or p_kind = 'basic' and e.key = 'username' and e.value #>> '{}' like '%:%'
         or e.value #>> '{}' ~ E'[\\x01-\\x1f\\x7f]'
      limit 1;

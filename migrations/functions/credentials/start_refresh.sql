@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A compare-and-swap: of all who find that a token has ended, one sets this off.
-create or replace function postrider_internal.start_refresh(p_credential text, p_version bigint, p_early boolean) returns boolean
+create or replace function postrider_internal.start_refresh(p_credential text, p_version bigint,
+                                                            p_early boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.store_batch_cookies(p_attempts postrider_internal.finished_attempt[], p_done bigint[])
+create or replace function postrider_internal.store_batch_cookies(p_attempts postrider_internal.finished_attempt[],
+                                                                  p_done bigint[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -21,7 +21,8 @@ begin
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = format('secrets: %s %s', v_defect.place, v_defect.reason), hint = v_defect.hint;
   end if;
-  if v_credential.kind = 'oauth2_refresh_token' and v_credential.client_id is null and 'client_secret' = any (p_names) then
+  if v_credential.kind = 'oauth2_refresh_token' and v_credential.client_id is null
+    and 'client_secret' = any (p_names) then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'secrets', column = 'secrets',
       message = 'secrets: $.client_secret would never be sent, since the credential has no client_id',
       hint = 'Set credentials.client_id first, or leave client_secret out.';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.used_place(p_place jsonb, p_body_json jsonb, p_has_form boolean) returns jsonb
+create or replace function postrider_internal.used_place(p_place jsonb, p_body_json jsonb,
+                                                         p_has_form boolean) returns jsonb
 language sql immutable parallel safe
 begin atomic
   select case
@@ -7,7 +8,8 @@ begin atomic
     else coalesce(
       (select e.value
          from jsonb_array_elements(p_place) with ordinality as e(value, rank)
-        where case when e.value ? 'json' then jsonb_typeof(p_body_json) = 'object' when e.value ? 'form' then p_has_form else true end
+        where case when e.value ? 'json' then jsonb_typeof(p_body_json) = 'object' when e.value ? 'form' then p_has_form
+          else true end
         order by e.rank limit 1),
       '{}') end;
 end;

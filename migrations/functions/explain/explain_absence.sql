@@ -7,7 +7,8 @@ as $$
               else format('no worker takes queue %s now: %s', p_queue,
                 coalesce(
                   min(w.name) filter (where w.takes) || ' is silent since '
-                    || to_char(max(w.heartbeat_at) filter (where w.takes), 'YYYY-MM-DD HH24:MI:SS TZ') || '; start it again, or another one',
+                    || to_char(max(w.heartbeat_at) filter (where w.takes), 'YYYY-MM-DD HH24:MI:SS TZ')
+                      || '; start it again, or another one',
                   case when bool_or(w.is_heard) then 'start one with worker --queue ' || p_queue
                        else 'none is running, start one with worker' end)) end
     from (select w.name, w.heartbeat_at, w.heartbeat_at >= clock_timestamp() - interval '10 s' as is_heard,

@@ -40,10 +40,12 @@ begin
   if found then
     return format('Job %s %s at %s%s.', p_id,
       case when v_end.state in ('c', 'e', 'k')
-        then format('is %s, and its callbacks, hooks and notices are to run', postrider_internal.state_name(v_end.state))
+        then format('is %s, and its callbacks, hooks and notices are to run',
+                    postrider_internal.state_name(v_end.state))
         else 'is running: its call is over, and it ends together with its callbacks, hooks and notices' end,
       to_char(greatest(v_end.due_at, now()), 'YYYY-MM-DD HH24:MI:SS TZ'),
-      case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries) else '' end);
+      case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries)
+        else '' end);
   end if;
   if v_job.kind <> 'request' or v_job.parent_id is not null then
     v_place := null;
@@ -55,19 +57,26 @@ begin
   v_page := postrider_internal.page_reached(v_job);
   v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
   v_idle := postrider_internal.explain_absence(v_job.queue);
-  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider_internal.scheduled s where s.job_id = p_id;
+  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider_internal.scheduled s
+    where s.job_id = p_id;
   if found then
     select w.key into v_key from postrider_internal.cache_waits w where w.job_id = p_id and w.run_at = v_at;
     if found then
       return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s%s.', p_id,
-        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_flights c where c.key = v_key and c.leads),
+        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_flights c
+                  where c.key = v_key and c.leads),
                  'another job is about to make'),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
     end if;
-    select w.credential into v_credential from postrider_internal.credential_waits w where w.job_id = p_id and w.run_at = v_at;
+    select w.credential into v_credential from postrider_internal.credential_waits w
+      where w.job_id = p_id and w.run_at = v_at;
     if found then
-      return format('Job %s is scheduled: it waits for credential %s%s, and looks again by itself at %s%s.', p_id, v_credential,
-        (select case when c.held_since is not null then ': ' || c.hold_reason else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '') || coalesce(case when c.next_try_at > now() then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
+      return format('Job %s is scheduled: it waits for credential %s%s, and looks again by itself at %s%s.', p_id,
+                    v_credential,
+        (select case when c.held_since is not null then ': ' || c.hold_reason
+         else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '')
+           || coalesce(case when c.next_try_at > now()
+                       then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
                                                                    when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
@@ -77,10 +86,13 @@ begin
       to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
       case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
       postrider_internal.explain_budget(v_lane, v_attempt),
-      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null), postrider_internal.explain_deadline(v_expires, v_at),
-      case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_id, v_attempt + 1)) then (
+      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null),
+      postrider_internal.explain_deadline(v_expires, v_at),
+      case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_id, v_attempt + 1))
+        then (
              select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
-               from postrider_internal.past_attempts t where t.job_id = p_id and t.error_code is not null order by t.fence desc limit 1) end, v_page)
+               from postrider_internal.past_attempts t where t.job_id = p_id and t.error_code is not null
+                 order by t.fence desc limit 1) end, v_page)
       || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
   end if;
   select p.*, w.name, case when p_id = any (w.waiting_jobs) then w.results_waiting_since end as waits,
@@ -96,24 +108,31 @@ begin
       return format('Job %s is between two steps; ask again in a moment.', p_id);
     end if;
     return format('Job %s is ready: %s%s%s%s.', p_id, postrider_internal.explain_intake(v_list, v_lane),
-      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, null, null), postrider_internal.explain_deadline(v_job.expires_at, null), v_page);
+      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, null, null),
+      postrider_internal.explain_deadline(v_job.expires_at, null), v_page);
   end if;
   if v_place.worker > 0 then
-    return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s%s.', p_id, v_place.attempt, v_place.name,
+    return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s%s.', p_id, v_place.attempt,
+                  v_place.name,
       to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'),
-      '; its call has ended, and the worker waits for the database, which has refused results since ' || to_char(v_place.waits, 'HH24:MI:SS TZ')
+      '; its call has ended, and the worker waits for the database, which has refused results since '
+        || to_char(v_place.waits, 'HH24:MI:SS TZ')
         || ', and writes the result again',
-      '; its call has ended, and its answer waits for the judging session of this worker (' || v_place.judgements || ' wait there)',
-      ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ') || ', and another one takes the job from it 15 s after that',
+      '; its call has ended, and its answer waits for the judging session of this worker (' || v_place.judgements
+        || ' wait there)',
+      ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ')
+        || ', and another one takes the job from it 15 s after that',
       postrider_internal.explain_phase(p_id, v_place.fence),
-      case when postrider_internal.awaits_hooks(v_job, v_place.since) then '; its will_start hooks come before the call and have not ended' end,
+      case when postrider_internal.awaits_hooks(v_job, v_place.since)
+        then '; its will_start hooks come before the call and have not ended' end,
       replace(v_page, 'is next', 'is being fetched'));
   end if;
   v_hold := postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, v_place.track, v_place.seq);
   if v_hold is not null then
     return format('Job %s is ready, but %s%s%s.', p_id, v_hold, v_place.deadline, v_page);
   end if;
-  return format('Job %s is ready: %s%s%s.', p_id, postrider_internal.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
+  return format('Job %s is ready: %s%s%s.', p_id,
+                postrider_internal.explain_turn(v_job, v_lane, v_place.track, v_place.seq), v_place.deadline, v_page)
     || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
 end
 $$;

@@ -5,7 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format(', at the earliest: most calls of its lane %s fail, and while they do its retries are held to %s a second (lanes.retry_budget, %s)',
            p_lane, round(r.rate), r.budget)
-    from (select postrider_internal.retry_rate(q.failing, q.calls, q.at, b.budget, now()) as rate, trim_scale(b.budget) as budget
+    from (select postrider_internal.retry_rate(q.failing, q.calls, q.at, b.budget, now()) as rate,
+          trim_scale(b.budget) as budget
             from postrider_internal.failing_lanes q
            cross join lateral (
                  select coalesce((select n.retry_budget from postrider.lanes n where n.name = q.lane), 0.2) as budget) b

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A batch or chain fails by a member, and that by a member of its own. The sentence names each of them and ends with
 -- the error of the last.
-create or replace function postrider_internal.explain_failure(p_id bigint, p_result postrider_internal.results) returns text
+create or replace function postrider_internal.explain_failure(p_id bigint,
+                                                              p_result postrider_internal.results) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,14 +19,18 @@ begin
     exit when not found;
     select r.* into v_result from postrider_internal.results r where r.job_id = v_member.id;
     v_at := v_member.id;
-    v_text := v_text || format(' because its %s %s%s %s', case when v_member.kind = 'request' then 'member' else v_member.kind end, v_at,
-      ' ' || quote_literal(left(v_member.name, 200)), coalesce(case v_result.state when 'u' then 'ended with an unknown outcome'
+    v_text := v_text || format(' because its %s %s%s %s', case when v_member.kind = 'request' then 'member'
+                               else v_member.kind end, v_at,
+      ' ' || quote_literal(left(v_member.name, 200)),
+      coalesce(case v_result.state when 'u' then 'ended with an unknown outcome'
         else postrider_internal.state_name(v_result.state) end, 'failed'));
   end loop;
   return v_text || case
     when v_result.error_code = 'child_failed' then case when v_at = p_id then ': ' || v_result.error else '' end
     else format('%s: %s (%s)',
-           case when v_result.attempt > 0 then format(' after %s attempt%s', v_result.attempt, case when v_result.attempt > 1 then 's' end) else '' end,
+           case when v_result.attempt > 0
+             then format(' after %s attempt%s', v_result.attempt, case when v_result.attempt > 1 then 's' end)
+               else '' end,
            rtrim(v_result.error, '.'), v_result.error_code) end;
 end
 $$;

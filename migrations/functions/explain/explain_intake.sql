@@ -6,7 +6,8 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select format(
-           case when sum(i.jobs) filter (where i.at = l.at) >= 10000 then 'it came in by a large INSERT that is being fed into lane %s'
+           case when sum(i.jobs) filter (where i.at = l.at) >= 10000
+             then 'it came in by a large INSERT that is being fed into lane %s'
                 when bool_or(i.at <> l.at and i.first_id < l.first_id and i.priority = l.priority
                              and (i.lane = p_lane or p_lane = any (i.lanes)))
                   then 'it waits behind a large INSERT that is being fed, and comes into lane %s after that'

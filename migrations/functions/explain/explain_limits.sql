@@ -23,16 +23,19 @@ begin
     v_before := postrider_internal.lane_jobs_before(p_track, p_seq);
   end if;
   v_is_full := coalesce(
-    p_lane.max_in_flight <= (select sum(m.permits) from postrider_internal.lane_permits m where m.lane = p_lane.id), false);
+    p_lane.max_in_flight <= (select sum(m.permits) from postrider_internal.lane_permits m where m.lane = p_lane.id),
+    false);
   if v_is_full then
-    v_limits := v_limits || format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)', p_lane.name,
+    v_limits := v_limits || format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)',
+                                   p_lane.name,
       p_lane.max_in_flight);
   end if;
   if p_lane.rate_limit is not null then
     -- Call times up to next_slot are given away; the one after it is as far off as draw says.
     v_spacing := (p_lane.rate_period + least(p_lane.rate_period * 0.02, interval '100 ms')) / p_lane.rate_limit;
     v_slot := greatest(
-      (select s.next_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id), clock_timestamp());
+      (select s.next_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id),
+      clock_timestamp());
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
     -- Of a quick lane whose next call may begin now, it is the workers that its jobs wait for.
     if v_slot > greatest(clock_timestamp(), p_at) or v_begin > greatest(clock_timestamp(), p_at) + interval '1 s' then

@@ -19,7 +19,8 @@ begin
   select * into v_tree from postrider_internal.trees t where t.job_id = p_job.id;
   if v_tree.state = 'o' then
     v_children := v_tree.children + coalesce((
-      select sum(d.added) from postrider_internal.tree_deltas d where d.tree_id = p_job.id and d.run = v_tree.run and d.added > 0), 0);
+      select sum(d.added) from postrider_internal.tree_deltas d where d.tree_id = p_job.id and d.run = v_tree.run
+        and d.added > 0), 0);
     v_open := greatest(v_tree.released - v_tree.finished, 0);
     v_busy := case when v_tree.run_at > now() then 0 else v_open end;
     if v_busy > 0 and v_tree.children <= 10000 then
@@ -27,7 +28,8 @@ begin
         from (select m.job_id,
                      coalesce((select p.worker > 0 from postrider_internal.find_ready_row(m.job_id) p), false)
                      or exists (select from postrider_internal.outcomes e where e.job_id = m.job_id)
-                     or exists (select from postrider_internal.trees t where t.job_id = m.job_id and t.state = 'o') as is_busy
+                     or exists (select from postrider_internal.trees t
+                                where t.job_id = m.job_id and t.state = 'o') as is_busy
                 from postrider_internal.members m
                where m.parent_id = p_job.id and not m.is_waiting
                  and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
@@ -39,35 +41,43 @@ begin
     return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s%s.', p_job.id,
       case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_children, p_job.kind,
       v_busy || ' are under way' || case when v_waiting > 0 then format(' and %s wait', v_waiting) else '' end,
-      case when v_tree.run_at > now() then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end)
-      || case when v_first is not null and v_open > v_busy then ' ' || postrider_internal.explain_any(v_first) else '' end;
+      case when v_tree.run_at > now()
+        then format(', and none begins before %s', to_char(v_tree.run_at, 'YYYY-MM-DD HH24:MI:SS TZ')) else '' end)
+      || case when v_first is not null and v_open > v_busy then ' ' || postrider_internal.explain_any(v_first)
+        else '' end;
   end if;
   if v_member.is_waiting is not true then
     return null;
   end if;
   select * into v_parent from postrider_internal.trees t where t.job_id = v_member.parent_id;
   v_deadline := (
-    select format(case when d.expires_at <= now() then '; its expires_at, %s, has passed, so it ends as expired when its turn comes'
+    select format(case when d.expires_at <= now()
+                  then '; its expires_at, %s, has passed, so it ends as expired when its turn comes'
                        else '; it ends as expired if its turn comes after its expires_at, %s' end,
                   to_char(d.expires_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
       from (select least(p_job.expires_at, v_parent.expires_at) as expires_at) d
      where isfinite(d.expires_at));
   if v_parent.state = 'w' then
-    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s)%s.', p_job.id,
+    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s)%s.',
+                  p_job.id,
       postrider_internal.kind_name(v_parent.kind), v_member.parent_id, v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' and v_parent.max_parallel is null then
-    return format('Job %s is waiting: it has just joined batch %s and is let go in a moment%s.', p_job.id, v_member.parent_id, v_deadline);
+    return format('Job %s is waiting: it has just joined batch %s and is let go in a moment%s.', p_job.id,
+                  v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' then
     if v_parent.children <= 10000 then
       select nullif(count(*), 0) into v_waiting
         from postrider_internal.members m
        where m.parent_id = v_member.parent_id and not m.is_waiting
          and (exists (select from postrider_internal.scheduled s where s.job_id = m.job_id)
-              or exists (select from postrider_internal.trees t where t.job_id = m.job_id and t.state = 'o' and t.run_at > now()));
+              or exists (select from postrider_internal.trees t
+                         where t.job_id = m.job_id and t.state = 'o' and t.run_at > now()));
     end if;
-    return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first%s%s.', p_job.id,
+    return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first%s%s.',
+                  p_job.id,
       v_member.parent_id, v_parent.max_parallel,
-      format(case when v_waiting is null then '' else '; %s of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile' end, v_waiting),
+      format(case when v_waiting is null then ''
+             else '; %s of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile' end, v_waiting),
       v_deadline);
   end if;
   select m.job_id, m.name into v_before
@@ -76,7 +86,8 @@ begin
      and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
    order by m.position desc
    limit 1;
-  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s)%s.', p_job.id, v_member.position,
+  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s)%s.', p_job.id,
+                v_member.position,
     v_member.parent_id, coalesce(v_before.job_id::text, 'none yet'), coalesce(' ' || quote_ident(v_before.name), ''),
     coalesce(v_before.job_id, v_member.parent_id), v_deadline);
 end

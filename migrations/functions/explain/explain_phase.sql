@@ -18,7 +18,8 @@ as $$
              when 'send' then 'sends the request'
              when 'first_byte' then 'waits for the first byte of the answer'
              when 'receive' then 'receives the answer' end,
-           to_char(p.phase_since, 'HH24:MI:SS TZ'), ', and times out at ' || to_char(p.deadline, 'YYYY-MM-DD HH24:MI:SS TZ'))
+           to_char(p.phase_since, 'HH24:MI:SS TZ'),
+           ', and times out at ' || to_char(p.deadline, 'YYYY-MM-DD HH24:MI:SS TZ'))
     from postrider_internal.progress p
    where p.job_id = p_job and p.fence = p_fence and p.phase not in ('hooks', 'judge', 'store')
 $$;

@@ -6,7 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(string_agg(format(
            ' All servers of service %s (%s) are set aside; until one is well again its jobs use server %s, which reopens first, at %s.',
-           p_job.service, f.environment, f.position, to_char(f.open_until, 'YYYY-MM-DD HH24:MI:SS TZ')), '' order by f.environment), '')
+           p_job.service, f.environment, f.position, to_char(f.open_until, 'YYYY-MM-DD HH24:MI:SS TZ')), ''
+             order by f.environment), '')
     from (select distinct on (t.environment) t.environment, t.position, t.open_until
             from postrider_internal.server_routes t
            where t.service = p_job.service and not postrider_internal.url_is_absolute(p_job.url)

@@ -3,7 +3,8 @@
 -- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at
 -- the front of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a
 -- look should cost.
-create or replace function postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track int, p_seq bigint) returns text
+create or replace function postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track int,
+                                                           p_seq bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +17,8 @@ declare
   v_ahead bigint;
   v_above bigint;
   -- As reschedule left it.
-  v_priority smallint := coalesce((select t.priority from postrider_internal.tracks t where t.id = p_track), p_job.priority);
+  v_priority smallint := coalesce((select t.priority from postrider_internal.tracks t where t.id = p_track),
+                                  p_job.priority);
 begin
   select array_agg(w.id), bool_or(w.queues is null), sum(w.concurrency), sum(w.in_flight)
     into v_workers, v_is_any, v_slots, v_busy
@@ -29,7 +31,8 @@ begin
     select count(*) into v_busy
       from (select t.id from postrider_internal.tracks t union all select 0) t
      cross join lateral (
-           select r.worker from postrider_internal.ready r where r.track = t.id order by r.track, r.seq limit v_slots + 100) r
+           select r.worker from postrider_internal.ready r where r.track = t.id
+             order by r.track, r.seq limit v_slots + 100) r
      where r.worker = any (v_workers);
   end if;
   select count(*) into v_ahead
@@ -39,7 +42,8 @@ begin
     from (select
             from postrider_internal.tracks t
            cross join lateral (
-                 select from postrider_internal.ready r where r.track = t.id and r.worker = 0 order by r.track, r.seq limit 10001) r
+                 select from postrider_internal.ready r where r.track = t.id and r.worker = 0
+                   order by r.track, r.seq limit 10001) r
            where t.priority > v_priority and (v_is_any or t.queue = any (v_queues))
              and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
              and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now())

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.answer_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+create or replace function postrider_internal.answer_defect(p_job postrider.jobs, out column_name text, out reason text,
+                                                            out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -22,7 +22,8 @@ begin
   end if;
   if new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off' then
     select * into v_parent from postrider.jobs j
-     where j.id = new.parent_id and j.kind <> 'request' and (j.created_by = new.created_by or postrider_internal.sees_all(new.created_by));
+     where j.id = new.parent_id and j.kind <> 'request'
+       and (j.created_by = new.created_by or postrider_internal.sees_all(new.created_by));
     if found then
       new.queue := case new.queue when 'default' then v_parent.queue else new.queue end;
       new.priority := case new.priority when 0 then v_parent.priority else new.priority end;
@@ -39,7 +40,8 @@ begin
   if new.each is not null then
     new.each := postrider_internal.each_times(new.each);
   end if;
-  if new.dedupe_key is null or new.queue is null or new.on_duplicate in ('error', 'skip') is not true or length(new.dedupe_key) not between 1 and 1000 then
+  if new.dedupe_key is null or new.queue is null or new.on_duplicate in ('error', 'skip') is not true
+    or length(new.dedupe_key) not between 1 and 1000 then
     return new;
   end if;
   v_holder := postrider_internal.take_dedupe_key(new.queue, new.dedupe_key, new.id);
@@ -51,14 +53,16 @@ begin
     -- hundred mentions.
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
-    if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0 and postrider_internal.is_valid_with_service(v_row[1], v_service)
+    if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0
+        and postrider_internal.is_valid_with_service(v_row[1], v_service)
         and postrider_internal.is_small_body(v_row[1])) is not true then
       perform postrider_internal.refuse_bad_job(new);
     end if;
     return null;
   end if;
   raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',
-    message = format('jobs.dedupe_key: job %s of queue %s has this key and has not finished', v_holder, quote_ident(new.queue)),
+    message = format('jobs.dedupe_key: job %s of queue %s has this key and has not finished', v_holder,
+                     quote_ident(new.queue)),
     hint = 'Wait for its end or cancel it; with on_duplicate ''skip'' the row is quietly left out.';
 end
 $$;

@@ -5,7 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   hint := 'Like {"each": "{{list.body.ids}}", "do": {"url": "/users/{{item}}"}}.';
-  select '.' || k, 'no such key' into below, reason from jsonb_object_keys(p_batch) k where k not in ('each', 'do') limit 1;
+  select '.' || k, 'no such key' into below, reason from jsonb_object_keys(p_batch) k
+    where k not in ('each', 'do') limit 1;
   if found then
     return;
   end if;
@@ -13,7 +14,8 @@ begin
     (not p_batch ? 'each', '.each', 'is missing', null),
     (not p_batch ? 'do', '.do', 'is missing', null),
     (jsonb_typeof(p_batch -> 'each') not in ('array', 'string'), '.each', 'must be an array or a template', null),
-    (jsonb_typeof(p_batch -> 'each') = 'string' and p_batch ->> 'each' !~ E'^[ \\t\\r\\n]*\\{\\{[^{}]+\\}\\}[ \\t\\r\\n]*$',
+    (jsonb_typeof(p_batch -> 'each') = 'string'
+     and p_batch ->> 'each' !~ E'^[ \\t\\r\\n]*\\{\\{[^{}]+\\}\\}[ \\t\\r\\n]*$',
      '.each', 'is text and no template', null),
     (p_batch -> 'each' = '[]', '.each', 'is empty', 'Give it at least one element.'),
     (jsonb_typeof(p_batch -> 'each') = 'array' and jsonb_array_length(p_batch -> 'each') > 10000,

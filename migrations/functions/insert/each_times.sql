@@ -6,7 +6,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if current_setting('postrider.expands', true) is distinct from 'on' and (p_each -> 'do')::text ~ '"(run_at|expires_at)"' then
+  if current_setting('postrider.expands', true) is distinct
+    from 'on' and (p_each -> 'do')::text ~ '"(run_at|expires_at)"' then
     return jsonb_set(p_each, '{do}', postrider_internal.spec_times(p_each -> 'do', false));
   end if;
   return p_each;

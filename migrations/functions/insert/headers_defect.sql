@@ -19,7 +19,8 @@ begin
     if v_name !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$' then
       reason := 'a name holds a character that header names may not have';
       hint := 'A name has letters, digits and !#$%&''*+-.^_`|~ only (RFC 9110, 5.6.2).';
-    elsif lower(v_name collate "C") in ('host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'te', 'trailer',
+    elsif lower(v_name collate "C")
+      in ('host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'te', 'trailer',
                             'upgrade', 'keep-alive') or lower(v_name collate "C") like 'proxy-%' then
       reason := format('%s belongs to the transport', v_name);
       hint := 'Leave it out; the worker sets what the connection needs.';

@@ -4,7 +4,8 @@
 create or replace function postrider_internal.is_small_json(p_json jsonb) returns boolean
 language sql stable parallel safe
 as $$
-  select pg_column_size(p_json) <= 8192 and pg_column_compression(p_json) is null and octet_length(p_json::text) <= 65536
+  select pg_column_size(p_json) <= 8192 and pg_column_compression(p_json) is null
+    and octet_length(p_json::text) <= 65536
 $$;
 comment on function postrider_internal.is_small_json(jsonb) is
   'whether JSON has at most 64 KiB as text at first sight; false says nothing, json_bytes decides';

@@ -3,7 +3,8 @@
 -- The usual rows with more than a URL: a service, headers, arguments, limits, times. One expression that the planner
 -- inlines, 15 us a row where refuse_bad_job takes 300; whatever it is not sure of, refuse_bad_job looks at. The size of
 -- the body is not among it.
-create or replace function postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) returns boolean
+create or replace function postrider_internal.is_valid_with_service(p_job postrider.jobs,
+                                                                    p_service postrider.services) returns boolean
 language sql stable parallel safe
 as $$
   select p_job.kind = 'request' and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
@@ -11,7 +12,8 @@ as $$
      and p_job.url !~ '[^]!-[^-~]' and octet_length(p_job.url) between 1 and 4000
      and case when p_job.url like 'http://%' or p_job.url like 'https://%'
               then postrider_internal.is_plain_host(split_part(p_job.url, '/', 3))
-              else (p_service.has_servers or p_service.base_url is not null) and coalesce(length(p_service.base_url), 0) < 4000
+              else (p_service.has_servers or p_service.base_url is not null)
+                and coalesce(length(p_service.base_url), 0) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
      and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
      and postrider_internal.is_priority(p_job.priority) and p_job.max_attempts between 1 and 1000
@@ -28,7 +30,8 @@ as $$
      and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
      and isfinite(p_job.created_at) and p_job.created_by is not null
      and (p_job.headers is null
-          or octet_length(p_job.headers::text) <= 4000 and p_job.headers::text ~ E'^\\{("[A-Za-z0-9-]+": "[ !#-\\[\\]-~]*"(, )?)*\\}$'
+          or octet_length(p_job.headers::text) <= 4000
+            and p_job.headers::text ~ E'^\\{("[A-Za-z0-9-]+": "[ !#-\\[\\]-~]*"(, )?)*\\}$'
              and p_job.headers::text !~* '"(host|content-length|transfer-encoding|connection|expect|te|trailer|upgrade|keep-alive|proxy-[^"]*)":')
      and (p_job.query is null
           or jsonb_typeof(p_job.query) = 'object' and octet_length(p_job.query::text) <= 65536
@@ -36,11 +39,15 @@ as $$
      and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) <= (p_job.method <> 'HEAD')::int
      and postrider_internal.is_tag(p_job.tag) is not false
      and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
-     and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object' and octet_length(p_job.body_form::text) <= 20000)
+     and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object'
+          and octet_length(p_job.body_form::text) <= 20000)
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
-     and (p_job.callback_url is null or p_job.callback_url not like '%{{%' and postrider_internal.is_plain_url(p_job.callback_url) and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
-     and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses) and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
+     and (p_job.callback_url is null or p_job.callback_url not like '%{{%'
+          and postrider_internal.is_plain_url(p_job.callback_url)
+            and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
+     and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses)
+          and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or postrider_internal.is_response_limit(p_job.max_response))
      and num_nonnulls(
            p_job.backoff, p_job.body_parts, p_job.credential,

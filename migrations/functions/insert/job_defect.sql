@@ -2,7 +2,8 @@
 -- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was
 -- inserted: a row removed since then ends the member as it ends every job, with config, or is noted as an error of its
 -- callback. All else is held against the rules then, too: anybody may set the setting that tells of it.
-create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text, out hint text)
+create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text,
+                                                         out hint text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +14,8 @@ declare
   v_has_no_base boolean := false;
   v_most bigint;
   v_bytes bigint;
-  v_is_new boolean := current_setting('postrider.expands', true) is distinct from 'on' or not postrider_internal.is_expanded(p_job.parent_id);
+  v_is_new boolean := current_setting('postrider.expands', true) is distinct
+    from 'on' or not postrider_internal.is_expanded(p_job.parent_id);
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -34,7 +36,8 @@ begin
     (p_job.kind not in ('request', 'batch', 'chain'),
      'kind', 'must be request, batch or chain', 'A single call is a request, the default.'),
     (p_job.position not between 0 and 1000000000,
-     'position', format('%s is out of range', p_job.position), 'Give 0 or more, or leave it out for the next free one.'),
+     'position', format('%s is out of range', p_job.position),
+     'Give 0 or more, or leave it out for the next free one.'),
     (p_job.run_if is not null and p_job.parent_id is null,
      'run_if', 'is for steps of a chain', 'Leave it out, or give parent_id.'),
     (p_job.position is not null and p_job.parent_id is null,
@@ -44,7 +47,8 @@ begin
     (p_job.queue = '' or length(p_job.queue) > 200,
      'queue', 'must have 1 to 200 characters', 'Leave it out for the queue default.'),
     (p_job.lane = '' or length(p_job.lane) > 300,
-     'lane', 'must have 1 to 300 characters', 'Leave it out and the service''s name is taken, else the host:port of the URL.'),
+     'lane', 'must have 1 to 300 characters',
+     'Leave it out and the service''s name is taken, else the host:port of the URL.'),
     (not postrider_internal.is_priority(p_job.priority),
      'priority', format('%s is out of range', p_job.priority), 'Give -100 to 100; low is -4, normal 0, high 4.'),
     (not isfinite(p_job.created_at),
@@ -55,16 +59,19 @@ begin
     -- clock explains.
     (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null
        and current_setting('postrider.makes_ticks', true) is distinct from 'on',
-     'expires_at', 'is more than an hour in the past', 'Give a later time, or leave it out; check the time zone of the value.'),
+     'expires_at', 'is more than an hour in the past',
+     'Give a later time, or leave it out; check the time zone of the value.'),
     (p_job.expires_at <= p_job.run_at and p_job.run_at > now(),
      'expires_at', 'is not after run_at', 'Give a later time, or leave it out.'),
     (extract(epoch from p_job.timeout) <= 0 or extract(epoch from p_job.timeout) > 86400,
-     'timeout', format('%s is not a usable limit', p_job.timeout), 'Give more than 0 and at most 1 day, like ''30 s''.'),
+     'timeout', format('%s is not a usable limit', p_job.timeout),
+     'Give more than 0 and at most 1 day, like ''30 s''.'),
     (p_job.max_attempts not between 1 and 1000,
      'max_attempts', format('%s is out of range', p_job.max_attempts), 'Give 1 (no retry) to 1000.'),
     (cardinality(p_job.backoff) not between 1 and 100 or array_ndims(p_job.backoff) > 1
        or exists (select from unnest(p_job.backoff) b where b is null or b < interval '0' or b > interval '30 days'),
-     'backoff', 'must hold 1 to 100 waits between 0 and 30 days', 'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
+     'backoff', 'must hold 1 to 100 waits between 0 and 30 days',
+     'Like array[''5 s'', ''1 min'', ''10 min'']::interval[].'),
     (not postrider_internal.is_tag(p_job.tag),
      'tag', format('has %s characters', length(p_job.tag)), 'At most 400; the rest may stand in metadata.'),
     (p_job.metadata is not null and not postrider_internal.is_storable_json(p_job.metadata),
@@ -84,7 +91,8 @@ begin
     return;
   end if;
 
-  select d.c, format('there is no callback %s', quote_literal(d.n)), 'Ask the owner of the schema to insert it into postrider.callbacks.'
+  select d.c, format('there is no callback %s', quote_literal(d.n)),
+         'Ask the owner of the schema to insert it into postrider.callbacks.'
     into column_name, reason, hint
     from (values (p_job.on_success, 'on_success'), (p_job.on_failure, 'on_failure')) as d(n, c)
    where v_is_new and d.n is not null and not exists (select from postrider.callbacks b where b.name = d.n) limit 1;
@@ -92,13 +100,15 @@ begin
     return;
   end if;
   if p_job.parent_id is not null or p_job.each is not null then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider_internal.job_template_defect(p_job) d;
+    select d.column_name, d.reason, d.hint into column_name, reason, hint
+      from postrider_internal.job_template_defect(p_job) d;
     if column_name is not null then
       return;
     end if;
   end if;
   if p_job.callback_url is not null then
-    select 'callback_url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(p_job.callback_url) d
+    select 'callback_url', d.reason, d.hint into column_name, reason, hint
+      from postrider_internal.url_defect(p_job.callback_url) d
      where d.reason is not null;
     if column_name is not null then
       return;
@@ -114,7 +124,8 @@ begin
       return;
     end if;
   end if;
-  if v_is_new and p_job.credential <> 'none' and not exists (select from postrider.credentials c where c.name = p_job.credential) then
+  if v_is_new and p_job.credential <> 'none'
+    and not exists (select from postrider.credentials c where c.name = p_job.credential) then
     column_name := 'credential';
     reason := format('there is no credential %s', quote_literal(p_job.credential));
     hint := 'Insert it into postrider.credentials first.';
@@ -129,9 +140,11 @@ begin
     select t.base_url into v_service.base_url
       from postrider_internal.server_routes t where t.service = v_service.name order by t.position limit 1;
   end if;
-  if v_is_new and p_job.login_required and postrider_internal.used_credential(p_job.credential, v_service.credential) is null then
+  if v_is_new and p_job.login_required and postrider_internal.used_credential(p_job.credential, v_service.credential)
+    is null then
     column_name := 'login_required';
-    reason := case when p_job.credential = 'none' then 'the job is to have no credential' else 'the job has no credential, and neither has its service' end;
+    reason := case when p_job.credential = 'none' then 'the job is to have no credential'
+      else 'the job has no credential, and neither has its service' end;
     hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
     return;
   end if;
@@ -148,7 +161,8 @@ begin
     return;
   end if;
   v_url := postrider_internal.job_url(
-    case when p_job.parent_id is not null then postrider_internal.template_sample(p_job.url) else p_job.url end, p_job.use_cdn, v_service);
+    case when p_job.parent_id is not null then postrider_internal.template_sample(p_job.url)
+      else p_job.url end, p_job.use_cdn, v_service);
   if v_url is not null and p_job.service is not null and not postrider_internal.url_is_absolute(v_url) then
     v_has_no_base := true;
     if v_is_new then
@@ -172,19 +186,22 @@ begin
     return;
   end if;
 
-  select 'headers', d.reason, d.hint into column_name, reason, hint from postrider_internal.headers_defect(p_job.headers) d
+  select 'headers', d.reason, d.hint into column_name, reason, hint
+    from postrider_internal.headers_defect(p_job.headers) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
 
-  select 'body_form', d.reason, d.hint into column_name, reason, hint from postrider_internal.form_defect(p_job.body_form) d
+  select 'body_form', d.reason, d.hint into column_name, reason, hint
+    from postrider_internal.form_defect(p_job.body_form) d
    where d.reason is not null;
   if column_name is not null then
     return;
   end if;
 
-  select 'body_parts', d.reason, d.hint into column_name, reason, hint from postrider_internal.parts_defect(p_job.body_parts) d
+  select 'body_parts', d.reason, d.hint into column_name, reason, hint
+    from postrider_internal.parts_defect(p_job.body_parts) d
    where d.reason is not null;
   if column_name is not null then
     return;
@@ -192,7 +209,8 @@ begin
 
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (num_nonnulls(p_job.body, p_job.body_json, p_job.body_form, p_job.body_parts) > 1,
-     case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json' else 'body_form' end,
+     case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
+       else 'body_form' end,
      'there is more than one body', 'Give at most one of body, body_json, body_form, body_parts.'),
     (p_job.body_parts is not null and jsonb_path_exists(
        p_job.headers, '$.keyvalue() ? (@.key like_regex "^content-type$" flag "i")'),
@@ -235,7 +253,8 @@ begin
     (length(p_job.cache_sensitive) > 1000,
      'cache_sensitive', 'must have at most 1000 characters', 'Give a hash of it.'),
     (p_job.cache_ttl is null and p_job.ignore_cache,
-     'ignore_cache', 'is for jobs with cache_ttl', 'Give cache_ttl, how long the answer may serve others, or leave it out.'),
+     'ignore_cache', 'is for jobs with cache_ttl',
+     'Give cache_ttl, how long the answer may serve others, or leave it out.'),
     (p_job.mode <> 'all', 'mode', 'is for batches', 'Leave it out.'),
     (p_job.max_parallel is not null, 'max_parallel', 'is for batches', 'Leave it out.'),
     (p_job.each is not null, 'each', 'is for batches', 'Leave it out.')
@@ -251,7 +270,8 @@ begin
     if v_bytes > v_most then
       column_name := case when p_job.body is not null then 'body' when p_job.body_json is not null then 'body_json'
                           when p_job.body_form is not null then 'body_form' else 'body_parts' end;
-      reason := format('has %s bytes or more as it is sent, and %s are allowed (settings.max_request_body)', v_bytes, v_most);
+      reason := format('has %s bytes or more as it is sent, and %s are allowed (settings.max_request_body)', v_bytes,
+                       v_most);
       hint := 'Send it as a file of body_parts, or have an admin raise the setting.';
       return;
     end if;
@@ -267,7 +287,8 @@ begin
 
   if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or p_job.require_data
      or num_nonnulls(p_job.validator, p_job.extract) > 0 then
-    select d.column_name, d.reason, d.hint into column_name, reason, hint from postrider_internal.answer_defect(p_job) d;
+    select d.column_name, d.reason, d.hint into column_name, reason, hint
+      from postrider_internal.answer_defect(p_job) d;
   end if;
 end
 $$;

@@ -14,7 +14,8 @@ exception when others then
   line := coalesce(substring(v_context from 'JSON data, line ([0-9]+)')::int, 1);
   reason := case when reason like 'Token %' then 'there is a word that JSON does not have'
                  when reason = '' then 'it cannot be held as jsonb'
-                 else regexp_replace(regexp_replace(reason, ', but found ".*', ''), E'^(Escape sequence) ".*" ', E'\\1 ') end;
+                 else regexp_replace(regexp_replace(reason, ', but found ".*', ''), E'^(Escape sequence) ".*" ',
+                                     E'\\1 ') end;
   reason := rtrim(reason, '.');
 end
 $$;

@@ -5,4 +5,5 @@ set search_path = pg_catalog, pg_temp
 as $$
   select s.value #>> '{}' from jsonb_path_query(p_json, 'strict $.** ? (@.type() == "string")') as s(value)
 $$;
-comment on function postrider_internal.json_strings(jsonb) is 'every text among the values of a JSON, however deep; keys are none';
+comment on function postrider_internal.json_strings(jsonb) is
+  'every text among the values of a JSON, however deep; keys are none';

@@ -9,4 +9,5 @@ as $$
     when length(p_path::text) > 2000 then 'is longer than 2000 characters'
   end
 $$;
-comment on function postrider_internal.jsonpath_defect(jsonpath) is 'why a jsonpath cannot be used on an answer; null for a good one';
+comment on function postrider_internal.jsonpath_defect(jsonpath) is
+  'why a jsonpath cannot be used on an answer; null for a good one';

@@ -2,7 +2,8 @@
 -- after: insert/form_size.sql, insert/parts_bytes.sql
 -- Inlined into a subquery of claim, which has written JSON out already (p_written) unless that takes more than 16 KiB
 -- in the table. A plain body is not read. By columns: of a row the planner would make a value for each job.
-create or replace function postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea, p_form jsonb, p_parts jsonb) returns bigint
+create or replace function postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea,
+                                                               p_form jsonb, p_parts jsonb) returns bigint
 language sql stable
 as $$
   select case
@@ -10,9 +11,11 @@ as $$
     when p_written is not null then case when octet_length(p_written) > 65536 then octet_length(p_written)::bigint end
     when p_json is not null then postrider_internal.json_bytes(p_json, 1073741824)
     when p_form is not null then case
-      when octet_length(p_form::text) > 400 then nullif(greatest(postrider_internal.form_size(p_form), 65536), 65536)::bigint end
+      when octet_length(p_form::text) > 400
+        then nullif(greatest(postrider_internal.form_size(p_form), 65536), 65536)::bigint end
     when p_parts is not null then case
-      when pg_column_size(p_parts) > 16384 or octet_length(p_parts::text) > 65536 then postrider_internal.parts_bytes(p_parts) end
+      when pg_column_size(p_parts) > 16384 or octet_length(p_parts::text) > 65536
+        then postrider_internal.parts_bytes(p_parts) end
   end
 $$;
 comment on function postrider_internal.large_body_bytes(bytea, jsonb, bytea, jsonb, jsonb) is

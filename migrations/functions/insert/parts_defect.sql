@@ -18,7 +18,8 @@ begin
     reason := 'must be an array of 1 to 1000 parts';
     return;
   end if;
-  for v_part, v_place in select p.value, p.place - 1 from jsonb_array_elements(p_parts) with ordinality as p(value, place) loop
+  for v_part, v_place in select p.value, p.place - 1
+    from jsonb_array_elements(p_parts) with ordinality as p(value, place) loop
     if jsonb_typeof(v_part) <> 'object' then
       reason := format('$[%s] is not an object', v_place);
       return;
@@ -33,7 +34,8 @@ begin
     select k.key into v_key from jsonb_each(v_part) k
      where jsonb_typeof(k.value) <> case k.key when 'max_bytes' then 'number' else 'string' end limit 1;
     if found then
-      reason := format('$[%s].%s must be a %s', v_place, v_key, case v_key when 'max_bytes' then 'number' else 'text' end);
+      reason := format('$[%s].%s must be a %s', v_place, v_key, case v_key when 'max_bytes' then 'number'
+                       else 'text' end);
       return;
     end if;
     if coalesce(v_part ->> 'name', '') = '' then

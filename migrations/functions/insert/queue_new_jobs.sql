@@ -44,7 +44,8 @@ declare
   v_span bigint;
   v_base bigint;
 begin
-  if current_setting('postrider.identified', true) is distinct from ('postrider_internal.workers'::regclass::oid)::text then
+  if current_setting('postrider.identified', true) is distinct
+    from ('postrider_internal.workers'::regclass::oid)::text then
     perform postrider_internal.record_early_insert((select min(n.id) from new_rows n));
   end if;
   -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
@@ -66,9 +67,11 @@ begin
                    and case when (select exists (select from postrider_internal.intake))
                             then not postrider_internal.is_in_intake(n.queue, t.lane, n.priority) else true end
               then case when (select exists (select from postrider.client_limits))
-                        then postrider_internal.admit_single_row(n.created_by, n.id, n.priority, n.body, n.body_json, t.lane) else true end
+                        then postrider_internal.admit_single_row(n.created_by, n.id, n.priority, n.body, n.body_json,
+                                                                 t.lane) else true end
                    and ((select g.last_value = 1 from postrider_internal.idle_gate g)
-                        or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id else '' end) is not null) end;
+                        or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id
+                                     else '' end) is not null) end;
   if found then
     return null;
   end if;
@@ -85,31 +88,44 @@ begin
              max(l.max_request_body) as most_bytes
         from postrider.client_limits l)
     select d.column_name, d.reason, d.hint into v_column, v_message, v_hint
-      from (select b.role, sum(b.jobs)::bigint as jobs, min(b.first_id) as first_id, max(b.last_id) as last_id, min(b.lowest) as lowest,
-                   max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless, max(b.body) as body,
+      from (select b.role, sum(b.jobs)::bigint as jobs, min(b.first_id) as first_id, max(b.last_id) as last_id,
+            min(b.lowest) as lowest,
+                   max(b.highest) as highest, max(b.timeout) as timeout, bool_or(b.is_endless) as is_endless,
+                   max(b.body) as body,
                    bool_or(b.downloads) as downloads, array_agg(b.lane) filter (where b.jobs > 0) as lanes,
                    array_agg(b.jobs) filter (where b.jobs > 0) as lane_jobs
-              from (select k.role, postrider_internal.job_lane(k.lane, k.scheme || '//' || k.host) as lane, sum(k.jobs)::bigint as jobs,
-                           min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest, max(k.highest) as highest,
-                           max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body, bool_or(k.downloads) as downloads
+              from (select k.role, postrider_internal.job_lane(k.lane, k.scheme || '//' || k.host) as lane,
+                    sum(k.jobs)::bigint as jobs,
+                           min(k.first_id) as first_id, max(k.last_id) as last_id, min(k.lowest) as lowest,
+                           max(k.highest) as highest,
+                           max(k.timeout) as timeout, bool_or(k.is_endless) as is_endless, max(k.body) as body,
+                           bool_or(k.downloads) as downloads
                       from (select n.created_by as role,
-                                   case when (select w.lanes from wanted w) then coalesce(n.lane, n.service) end as lane,
-                                   case when (select w.lanes from wanted w) then split_part(n.url, '/', 1) end collate "C" as scheme,
-                                   case when (select w.lanes from wanted w) then split_part(n.url, '/', 3) end collate "C" as host,
-                                   count(*) filter (where n.kind = 'request') as jobs, min(n.id) as first_id, max(n.id) as last_id,
+                                   case when (select w.lanes from wanted w)
+                                     then coalesce(n.lane, n.service) end as lane,
+                                   case when (select w.lanes from wanted w)
+                                     then split_part(n.url, '/', 1) end collate "C" as scheme,
+                                   case when (select w.lanes from wanted w)
+                                     then split_part(n.url, '/', 3) end collate "C" as host,
+                                   count(*) filter (where n.kind = 'request') as jobs, min(n.id) as first_id,
+                                   max(n.id) as last_id,
                                    min(n.priority)::int as lowest, max(n.priority)::int as highest,
                                    max(case when (select w.timeouts from wanted w) and n.kind = 'request'
-                                            then coalesce(n.timeout, (select s.timeout from postrider.services s where s.name = n.service), '60 s')
+                                            then coalesce(n.timeout, (select s.timeout from postrider.services s
+                                                where s.name = n.service), '60 s')
                                        end) as timeout,
                                    bool_or((select w.timeouts from wanted w) and n.timeout is null
-                                           and (n.download_to is not null or n.body_parts @? '$[*].file')) as is_endless,
+                                           and (n.download_to is not null
+                                                or n.body_parts @? '$[*].file')) as is_endless,
                                    max(case when n.body is not null then octet_length(n.body)
                                             when num_nonnulls(n.body_json, n.body_form, n.body_parts) > 0
-                                            then postrider_internal.body_bytes(row(n.*)::postrider.jobs, (select w.most_bytes from wanted w)) end) as body,
+                                            then postrider_internal.body_bytes(row(n.*)::postrider.jobs,
+                                                (select w.most_bytes from wanted w)) end) as body,
                                    bool_or(n.download_to is not null) as downloads from new_rows n
                              group by 1, 2, 3, 4) k group by 1, 2) b group by b.role) c
      cross join lateral postrider_internal.find_limit_defect(
-             c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads, c.lanes, c.lane_jobs) d
+             c.role, c.jobs, c.first_id, c.last_id, c.lowest, c.highest, c.timeout, c.is_endless, c.body, c.downloads,
+             c.lanes, c.lane_jobs) d
      where d.column_name is not null limit 1;
     if v_column is not null then
       raise exception using errcode = 'PR015', schema = 'postrider', table = 'jobs', column = v_column,
@@ -131,7 +147,8 @@ begin
     begin
       select n.* into v_job from new_rows n limit 1;
       v_bodies := (v_job.method <> 'HEAD')::int;
-      v_pattern := case when postrider_internal.is_plain_url(v_job.url) and postrider_internal.is_plain_host(split_part(v_job.url, '/', 3)) then
+      v_pattern := case when postrider_internal.is_plain_url(v_job.url)
+        and postrider_internal.is_plain_host(split_part(v_job.url, '/', 3)) then
         substring(v_job.url from '^https?://[a-z0-9.-]+(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}))?/') || '%' end;
       select v_pattern is not null
              and bool_and(n.url like v_pattern and n.run_at <= now() and n.priority = v_job.priority
@@ -144,14 +161,19 @@ begin
           from (select n.id, coalesce(
                          (n.url = v_job.url or n.url like v_pattern and postrider_internal.is_plain_url(n.url))
                          and n.kind = v_job.kind and n.method = v_job.method and n.queue = v_job.queue
-                         and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts and n.delivery = v_job.delivery
+                         and n.priority = v_job.priority and n.max_attempts = v_job.max_attempts
+                           and n.delivery = v_job.delivery
                          and (n.run_at = v_job.run_at or isfinite(n.run_at) and n.run_at <= now())
                          and n.response_format = v_job.response_format and n.result_type = v_job.result_type
-                         and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode and n.cache_version = v_job.cache_version
+                         and n.on_duplicate = v_job.on_duplicate and n.mode = v_job.mode
+                           and n.cache_version = v_job.cache_version
                          and not (n.use_cdn or n.login_required or n.ignore_cache or n.notify)
-                         and isfinite(n.created_at) and n.created_by is not null and num_nonnulls(n.body, n.body_json) <= v_bodies
-                         and coalesce(octet_length(n.body), 0) <= 65536 and (n.body_json is null or postrider_internal.is_small_json(n.body_json))
-                         and (n.metadata is null or postrider_internal.is_storable_json(n.metadata)) and postrider_internal.is_tag(n.tag) is not false
+                         and isfinite(n.created_at) and n.created_by is not null
+                           and num_nonnulls(n.body, n.body_json) <= v_bodies
+                         and coalesce(octet_length(n.body), 0) <= 65536
+                           and (n.body_json is null or postrider_internal.is_small_json(n.body_json))
+                         and (n.metadata is null or postrider_internal.is_storable_json(n.metadata))
+                           and postrider_internal.is_tag(n.tag) is not false
                          and postrider_internal.has_basic_columns(row(n.*)::postrider.jobs), false) as is_alike
                   from new_rows n offset 0) n;
       end if;
@@ -160,7 +182,8 @@ begin
         v_sort := current_setting('enable_sort');
         perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
         -- While nobody else inserts, the ids have no gaps and need not be collected, which is 0.5 us a row.
-        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id,
+                                               ids)
         select v_job.queue, postrider_internal.job_lane(null, v_job.url), v_job.priority, v_job.max_attempts,
                v_job.delivery = 'at_most_once', l.first, l.last, l.ids
           from (select s.id as first, least(s.id + 999, v_last) as last, null::bigint[] as ids
@@ -178,12 +201,14 @@ begin
     end;
   end if;
 
-  select count(*), count(*) filter (where n.is_special), count(*) filter (where n.is_later), count(*) filter (where n.is_regular is not true)
+  select count(*), count(*) filter (where n.is_special), count(*) filter (where n.is_later),
+         count(*) filter (where n.is_regular is not true)
     into v_rows, v_special, v_later, v_doubtful
     from (select n.expires_at is not null or postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as is_special,
                  n.run_at > now() as is_later,
                  postrider_internal.is_plain_job(row(n.*)::postrider.jobs) and postrider_internal.is_plain_url(n.url)
-                 and postrider_internal.is_plain_host(split_part(n.url, '/', 3)) as is_regular from new_rows n offset 0) n;
+                 and postrider_internal.is_plain_host(split_part(n.url, '/', 3)) as is_regular
+                   from new_rows n offset 0) n;
 
   if v_doubtful > 0 then
     declare
@@ -216,17 +241,21 @@ begin
         -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is
         -- checked once.
         perform postrider_internal.refuse_bad_each(e.each, e.defaults, e.id)
-           from (select n.each, postrider_internal.member_defaults(row(n.*)::postrider.jobs) as defaults, min(n.id) as id
+           from (select n.each, postrider_internal.member_defaults(row(n.*)::postrider.jobs) as defaults,
+                 min(n.id) as id
                    from new_rows n where n.each is not null group by 1, 2) e;
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
-           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
+           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null
+                 group by 1, 2) m;
         perform postrider_internal.insert_tree_rows(v_planted);
         -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible
         -- above. Since then, this one has waited for the first member of it that took a position.
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
-           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null group by 1, 2) m;
+           from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null
+                 group by 1, 2) m;
       exception when sqlstate 'PR001' or sqlstate 'PR005' then
-        get stacked diagnostics v_code = returned_sqlstate, v_column = column_name, v_message = message_text, v_hint = pg_exception_hint,
+        get stacked diagnostics v_code = returned_sqlstate, v_column = column_name, v_message = message_text,
+        v_hint = pg_exception_hint,
           v_detail = pg_exception_detail;
         v_bad := substring(v_detail from '^[0-9]+$');
       end;
@@ -235,18 +264,23 @@ begin
     end if;
     -- Raised here, so that the user sees one line of CONTEXT, not one for each function that looked at the row.
     if v_code is not null and v_bad is not null and exists (select from new_rows offset 1) then
-      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint,
-        detail = (select postrider_internal.describe_row(count(*), max(n.url) filter (where n.id = v_bad)) from new_rows n where n.id <= v_bad);
+      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column,
+        message = v_message, hint = v_hint,
+        detail = (select postrider_internal.describe_row(count(*), max(n.url) filter (where n.id = v_bad))
+                  from new_rows n where n.id <= v_bad);
     elsif v_code is not null then
-      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column, message = v_message, hint = v_hint;
+      raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column,
+        message = v_message, hint = v_hint;
     end if;
   end if;
 
   if v_later > 0 then
-    insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
+    insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, at_most_once, expires_at,
+                                              has_callbacks)
     select n.run_at, n.id, coalesce(t.id, 0), n.max_attempts, n.delivery = 'at_most_once', n.expires_at,
            postrider_internal.has_callbacks(row(n.*)::postrider.jobs) from new_rows n cross join lateral (
-           select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left join lateral (
+           select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k left
+             join lateral (
            select t.id from postrider_internal.tracks t
             where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority limit 1) t on true
      where n.run_at > now() and n.parent_id is null and n.kind = 'request';
@@ -259,9 +293,11 @@ begin
     v_behind := array(
       select n.id from new_rows n
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
-         and postrider_internal.is_in_intake(n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url), n.priority));
+         and postrider_internal.is_in_intake(n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url),
+                                             n.priority));
     insert into postrider_internal.intake (queue, lane, priority, first_id, last_id, ids)
-    select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url), n.priority, min(n.id), max(n.id), array_agg(n.id order by n.id)
+    select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url), n.priority, min(n.id), max(n.id),
+           array_agg(n.id order by n.id)
       from new_rows n
      where v_behind <> '{}' and n.id = any (v_behind)
      group by 1, 2, 3;
@@ -277,8 +313,10 @@ begin
     if v_is_listed then
       perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
       with parts as materialized (
-        select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane, n.priority, n.max_attempts,
-               n.delivery = 'at_most_once' as at_most_once, min(n.id) as first, max(n.id) as last, array_agg(n.id) as ids
+        select n.queue, postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane, n.priority,
+               n.max_attempts,
+               n.delivery = 'at_most_once' as at_most_once, min(n.id) as first, max(n.id) as last,
+               array_agg(n.id) as ids
           from new_rows n where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
          group by 1, 2, 3, 4, 5, (n.id - v_base) / v_span),
       checked as materialized (
@@ -286,7 +324,8 @@ begin
           from (select sum(cardinality(p.ids)) as jobs, count(distinct (p.max_attempts, p.at_most_once)) as kinds
                   from parts p group by p.queue, p.lane, p.priority) l),
       lists as (
-        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
+        insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id,
+                                               ids)
         select p.* from parts p where (select c.is_listed from checked c))
       select c.is_listed into v_is_listed from checked c;
       perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
@@ -298,10 +337,13 @@ begin
   end if;
   if v_rows - v_later > 256 then
     -- Set here and not above, where each setting costs every INSERT some microseconds.
-    select current_setting('work_mem'), current_setting('enable_sort'), current_setting('enable_nestloop') into v_work_mem, v_sort, v_loops;
-    perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true), set_config('enable_nestloop', 'off', true);
+    select current_setting('work_mem'), current_setting('enable_sort'),
+           current_setting('enable_nestloop') into v_work_mem, v_sort, v_loops;
+    perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true),
+      set_config('enable_nestloop', 'off', true);
     with due as materialized (
-      select n.id, n.queue, k.lane, n.priority, n.max_attempts, n.delivery = 'at_most_once' as at_most_once, n.expires_at,
+      select n.id, n.queue, k.lane, n.priority, n.max_attempts, n.delivery = 'at_most_once' as at_most_once,
+             n.expires_at,
              postrider_internal.has_callbacks(row(n.*)::postrider.jobs) as has_callbacks
         from new_rows n
        cross join lateral (
@@ -311,16 +353,19 @@ begin
       select d.queue, d.lane, d.priority, count(*) as jobs, min(d.id) as first,
              greatest(1000, (max(d.id) - min(d.id) + 1) * 1000 / count(*)) as span,
              case when v_is_queued then (d.queue, d.lane, d.priority) in (
-                    select i.queue, i.lane, i.priority from postrider_internal.intake i where i.lane is not null) else false end as is_behind,
+                    select i.queue, i.lane, i.priority from postrider_internal.intake i where i.lane is not null)
+                      else false end as is_behind,
              case when v_is_queued then (d.queue, d.lane, d.priority) in (
                     select coalesce(i.queue, u.queue), u.lane, i.priority
                       from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
                      where i.lane is null) else false end as is_behind_crowd
         from due d group by 1, 2, 3),
     sizes as materialized (
-      select sum(x.jobs) >= 10000 as is_large, count(*) filter (where x.jobs < 1000) > 256 as has_many_lanes from laned x),
+      select sum(x.jobs) >= 10000 as is_large, count(*) filter (where x.jobs < 1000) > 256 as has_many_lanes
+        from laned x),
     routed as materialized (
-      select l.*, case when l.is_behind or l.jobs >= 1000 and (l.is_behind_crowd or (select s.is_large from sizes s)) then 'list'
+      select l.*, case when l.is_behind or l.jobs >= 1000 and (l.is_behind_crowd or (select s.is_large from sizes s))
+        then 'list'
                        when l.jobs < 1000 and (select s.is_large or s.has_many_lanes from sizes s) then 'crowd'
                        when l.is_behind_crowd then 'list'
                        else 'ready' end as way
@@ -330,15 +375,19 @@ begin
       select r.priority, b.buckets
         from (select x.priority, sum(x.jobs) as jobs from routed x where x.way = 'crowd' group by 1) r
        cross join lateral (
-             select min(c.n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) c (n) where c.n * 512 >= r.jobs or c.n = 65536) b),
+             select min(c.n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) c (n)
+               where c.n * 512 >= r.jobs or c.n = 65536) b),
     -- Within a group array_agg keeps the order of due. A join may not, so ids are sorted behind it.
     lists as (
       insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
       select g.queue, g.lane, g.priority, g.max_attempts, g.at_most_once, g.first, g.last,
              array(select u.id from unnest(g.ids) u (id) order by u.id)
-        from (select r.queue, r.lane, r.priority, (d.id - r.first) / r.span as part, min(d.id) as first, max(d.id) as last, array_agg(d.id) as ids,
-                     case when min(d.max_attempts) = max(d.max_attempts) and bool_and(d.at_most_once) = bool_or(d.at_most_once)
-                           and bool_and(d.expires_at is null and not d.has_callbacks) then min(d.max_attempts) end as max_attempts,
+        from (select r.queue, r.lane, r.priority, (d.id - r.first) / r.span as part, min(d.id) as first,
+              max(d.id) as last, array_agg(d.id) as ids,
+                     case when min(d.max_attempts) = max(d.max_attempts)
+                       and bool_and(d.at_most_once) = bool_or(d.at_most_once)
+                           and bool_and(d.expires_at is null and not d.has_callbacks)
+                             then min(d.max_attempts) end as max_attempts,
                      bool_and(d.at_most_once) as at_most_once
                 from due d join listed r on r.queue = d.queue and r.lane = d.lane and r.priority = d.priority
                group by 1, 2, 3, 4) g
@@ -348,11 +397,14 @@ begin
       select case when g.least = g.most then g.least end, g.priority, g.ids[1], g.ids[cardinality(g.ids)], g.ids,
              case when g.least <> g.most then g.queues end, g.lanes, g.bucket,
              (select bool_or(r.is_behind_crowd) from routed r where r.way = 'crowd')
-        from (select d.priority, min(d.queue) as least, max(d.queue) as most, array_agg(d.id) as ids, array_agg(d.queue) as queues,
+        from (select d.priority, min(d.queue) as least, max(d.queue) as most, array_agg(d.id) as ids,
+              array_agg(d.queue) as queues,
                      array_agg(d.lane) as lanes,
-                     c.buckets + (case when c.buckets = 1 then 0 else hashtext(d.queue || E'\n' || d.lane) & (c.buckets - 1) end) as bucket
+                     c.buckets + (case when c.buckets = 1 then 0
+                                  else hashtext(d.queue || E'\n' || d.lane) & (c.buckets - 1) end) as bucket
                 from (select x.* from due x
-                       where case when (x.queue, x.lane, x.priority) in (select r.queue, r.lane, r.priority from routed r where r.way = 'crowd')
+                       where case when (x.queue, x.lane, x.priority)
+                         in (select r.queue, r.lane, r.priority from routed r where r.way = 'crowd')
                                   then true end) d
                cross join lateral (select x.buckets from crowds x where x.priority = d.priority offset 0) c
                group by d.priority, c.buckets, bucket) g
@@ -364,15 +416,18 @@ begin
         left join lateral (
              select x.id from postrider_internal.tracks x
               where x.queue = d.queue and x.lane = d.lane and x.priority = d.priority
-                and not (v_is_awaited and x.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
+                and not (v_is_awaited and x.made_at between clock_timestamp() - interval '1 s'
+                         and clock_timestamp() + interval '1 min')
               limit 1) t on true
-       where case when (d.queue, d.lane, d.priority) in (select r.queue, r.lane, r.priority from routed r where r.way = 'ready')
+       where case when (d.queue, d.lane, d.priority)
+         in (select r.queue, r.lane, r.priority from routed r where r.way = 'ready')
                   then true end
       returning track)
     select exists (select from placed p where p.track = 0), exists (select from crowd_lists)
       into v_is_trackless, v_is_listed from (select count(*) from lists) l;
     v_is_trackless := v_is_trackless or v_is_listed and not v_is_large;
-    perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true), set_config('enable_nestloop', v_loops, true);
+    perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true),
+      set_config('enable_nestloop', v_loops, true);
   else
     with fed as (
       insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
@@ -384,7 +439,8 @@ begin
         left join lateral (
              select t.id from postrider_internal.tracks t
               where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
-                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s' and clock_timestamp() + interval '1 min')
+                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s'
+                         and clock_timestamp() + interval '1 min')
               limit 1) t on true
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request' and n.id <> all (v_behind)
       returning track)
@@ -396,7 +452,8 @@ begin
   return null;
 end
 $$;
-comment on function postrider_internal.queue_new_jobs() is 'statement trigger of jobs; refuses, feeds, wakes idle workers';
+comment on function postrider_internal.queue_new_jobs() is
+  'statement trigger of jobs; refuses, feeds, wakes idle workers';
 
 create or replace trigger jobs_feed
   after insert on postrider.jobs

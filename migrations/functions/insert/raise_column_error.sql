@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) returns void
+create or replace function postrider_internal.raise_column_error(p_table text, p_column text, p_reason text,
+                                                                 p_hint text) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

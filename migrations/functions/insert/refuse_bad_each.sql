@@ -12,13 +12,16 @@ begin
     v_hint := 'Like {"list": "{{list.body.ids}}", "do": {"url": "/users/{{item}}"}}.';
   else
     -- In a spec the list stands behind the word each.
-    select '$' || replace(d.below, '.each', '.list') || ': ' || d.reason, replace(d.hint, '"each"', '"list"') into v_reason, v_hint
-      from postrider_internal.each_shape(case when p_each ? 'list' then p_each - 'list' || jsonb_build_object('each', p_each -> 'list')
+    select '$' || replace(d.below, '.each', '.list') || ': ' || d.reason,
+           replace(d.hint, '"each"', '"list"') into v_reason, v_hint
+      from postrider_internal.each_shape(case when p_each ? 'list'
+                                         then p_each - 'list' || jsonb_build_object('each', p_each -> 'list')
                                      else p_each end) d
      where d.reason is not null;
     if v_reason is null then
       select '$.list: ' || d.reason, d.hint into v_reason, v_hint
-        from postrider_internal.json_strings(p_each -> 'list') s (value) cross join lateral postrider_internal.template_defect(s.value) d
+        from postrider_internal.json_strings(p_each -> 'list') s (value) cross
+          join lateral postrider_internal.template_defect(s.value) d
        where d.reason is not null limit 1;
     end if;
     if v_reason is null then

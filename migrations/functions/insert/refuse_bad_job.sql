@@ -6,7 +6,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform postrider_internal.raise_column_error('jobs', d.column_name, d.reason, d.hint) from postrider_internal.job_defect(p_job) d;
+  perform postrider_internal.raise_column_error('jobs', d.column_name, d.reason, d.hint)
+    from postrider_internal.job_defect(p_job) d;
 end
 $$;
 comment on function postrider_internal.refuse_bad_job(postrider.jobs) is

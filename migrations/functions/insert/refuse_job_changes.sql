@@ -8,7 +8,8 @@ begin
     hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id); finished jobs go with postrider.purge(before).';
 end
 $$;
-comment on function postrider_internal.refuse_job_changes() is 'statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
+comment on function postrider_internal.refuse_job_changes() is
+  'statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
 
 create or replace trigger jobs_keep
   before update or delete or truncate on postrider.jobs

@@ -27,7 +27,8 @@ begin
     reason := 'has no scheme';
   elsif p_url !~* '^https?:' then
     reason := format('has the scheme %s', lower(split_part(p_url, ':', 1) collate "C"));
-    hint := case when p_url ~ '^[A-Za-z0-9.-]+:[0-9]{1,5}([/?#]|$)' then 'Write http:// or https:// before a host and port.'
+    hint := case when p_url ~ '^[A-Za-z0-9.-]+:[0-9]{1,5}([/?#]|$)'
+      then 'Write http:// or https:// before a host and port.'
                  else 'Only http and https can be called.' end;
   elsif p_url !~ '^[A-Za-z]+://[^/]' then
     reason := 'has no host';

@@ -21,7 +21,8 @@ begin
   elsif jsonb_typeof(p_template) = 'object' then
     for v_key, v_member in select * from jsonb_each(p_template) loop
       select d.reason, d.hint into reason, hint
-        from postrider_internal.validator_defect(v_member, p_path || postrider_internal.json_path_key(v_key), p_depth + 1) d;
+        from postrider_internal.validator_defect(v_member, p_path || postrider_internal.json_path_key(v_key),
+                                                 p_depth + 1) d;
       exit when reason is not null;
     end loop;
   elsif jsonb_typeof(p_template) = 'array' then

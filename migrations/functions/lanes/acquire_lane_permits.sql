@@ -13,7 +13,8 @@
 --
 -- Lock order: the rows of lane_rates by lane, in a statement of its own: the next one sees what others have drawn. The
 -- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.
-create or replace function postrider_internal.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[], p_hold int[], p_slots int[])
+create or replace function postrider_internal.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[],
+                                                                   p_hold int[], p_slots int[])
 returns table (
   lane int, permits int, share int, slots int, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
 language plpgsql
@@ -36,7 +37,8 @@ declare
 begin
   -- In two steps, as in claim: the look at the row must not be older than the lock.
   v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
-  if not v_is_good or not exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null) then
+  if not v_is_good or not exists (select from postrider_internal.workers w
+                                  where w.id = p_worker and w.ended_at is null) then
     return;
   end if;
   perform set_config('synchronous_commit', 'off', true);
@@ -67,7 +69,8 @@ begin
              coalesce(bool_or(m.worker <> p_worker and m.wanted > m.permits and m.at > now() - interval '3 s'), false)
         into v_held, v_mine, v_wanting, v_starving
         from postrider_internal.lane_permits m where m.lane = v.lane;
-      share := case when v_starving then greatest(1, ceil(v.max_in_flight::numeric / (v_wanting + 1)))::int else v.max_in_flight end;
+      share := case when v_starving then greatest(1, ceil(v.max_in_flight::numeric / (v_wanting + 1)))::int
+        else v.max_in_flight end;
       permits := greatest(v.used, least(v.hold, share, v.max_in_flight - v_held), 0);
       -- Lowered meanwhile: none begins until enough have ended.
       share := least(share, greatest(v.max_in_flight - v_held, 0));
@@ -79,7 +82,8 @@ begin
       else
         insert into postrider_internal.lane_permits as m (lane, worker, permits, wanted, at)
         values (v.lane, p_worker, permits, v.hold, now())
-            on conflict on constraint lane_permits_pkey do update set permits = excluded.permits, wanted = excluded.wanted, at = excluded.at;
+            on conflict on constraint lane_permits_pkey do update set permits = excluded.permits,
+            wanted = excluded.wanted, at = excluded.at;
       end if;
     end if;
     v_now := clock_timestamp();
@@ -87,9 +91,11 @@ begin
       v_late := least(v.rate_period * 0.02, interval '100 ms');
       v_spacing := (v.rate_period + v_late) / v.rate_limit + interval '1 us';
       -- Slots are given away 250 ms ahead at most: one far ahead is of a clock that was set back since.
-      v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now else v.next_slot end + v_spacing, v_now);
+      v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now
+                          else v.next_slot end + v_spacing, v_now);
       slots := least(v.slots, 100000,
-        greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing)) + 1))::int;
+        greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing))
+                 + 1))::int;
       if slots > 0 then
         update postrider_internal.lane_rates s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
       end if;

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
 -- An attempt of this number used none up, so the next one has the same number. A page in between begins a new count.
-create or replace function postrider_internal.count_throttled_attempts(p_job bigint, p_attempt int) returns setof postrider_internal.past_attempts
+create or replace function postrider_internal.count_throttled_attempts(p_job bigint,
+    p_attempt int) returns setof postrider_internal.past_attempts
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -9,7 +10,8 @@ as $$
     from postrider_internal.past_attempts o
    where o.job_id = p_job and o.attempt = p_attempt and o.status_code in (403, 409, 413, 420, 423, 429, 503, 509, 529)
      and o.error_code in ('http_status', 'http_429')
-     and o.fence > coalesce((select max(p.fence) from postrider_internal.past_attempts p where p.job_id = p_job and p.error_code is null), 0)
+     and o.fence > coalesce((select max(p.fence) from postrider_internal.past_attempts p
+                             where p.job_id = p_job and p.error_code is null), 0)
 $$;
 comment on function postrider_internal.count_throttled_attempts(bigint, int) is
   'the tries of an attempt by which the server asked for a later call';

@@ -2,7 +2,8 @@
 -- Waits for the row of the lane as long as its caller's lock_timeout allows. An INSERT for a lane that is there would
 -- take one of two billion ids for each 429. The reason may be word for word that of the pause before, which lanes_check
 -- would take for a person's change of the time alone.
-create or replace function postrider_internal.extend_lane_pause(p_lane text, p_until timestamptz, p_reason text) returns void
+create or replace function postrider_internal.extend_lane_pause(p_lane text, p_until timestamptz,
+                                                                p_reason text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

@@ -6,7 +6,8 @@
 -- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
 --
 -- Attempts of one number are those that were given back. A page turned in between begins a new count.
-create or replace function postrider_internal.fail_overlong_holds(p_worker int, p_attempts postrider_internal.finished_attempt[])
+create or replace function postrider_internal.fail_overlong_holds(p_worker int,
+                                                                  p_attempts postrider_internal.finished_attempt[])
 returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,7 +23,8 @@ begin
     v_attempt := p_attempts[v_at];
     select r.expires_at, coalesce(s.max_wait, interval '24 hours'), t.first into v_expires, v_wait, v_first
       from (select r.* from postrider_internal.ready r
-             where r.track = v_attempt.track and r.seq = v_attempt.seq and r.fence = v_attempt.fence and r.worker = p_worker offset 0) r
+             where r.track = v_attempt.track and r.seq = v_attempt.seq and r.fence = v_attempt.fence
+               and r.worker = p_worker offset 0) r
      cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (

@@ -20,7 +20,8 @@ begin
               from postrider_internal.tracks t
              cross join lateral (
                    select from postrider_internal.ready r where r.track = t.id and r.worker = 0
-                    order by r.track, r.seq limit case when t.priority > v_track.priority then 10001 else v_before end) r
+                    order by r.track, r.seq limit case when t.priority > v_track.priority then 10001
+                      else v_before end) r
              where t.lane = v_track.lane and t.priority >= v_track.priority and t.id <> v_track.id
                and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
              limit 10001) a);

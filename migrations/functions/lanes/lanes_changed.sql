@@ -10,13 +10,15 @@ begin
     delete from postrider_internal.lane_pauses p where p.lane = old.name;
     perform postrider_internal.notify_idle_workers();
   elsif coalesce(new.paused_until, '-infinity') < coalesce(old.paused_until, '-infinity')
-     or (new.max_in_flight, new.rate_limit, new.rate_period) is distinct from (old.max_in_flight, old.rate_limit, old.rate_period) then
+     or (new.max_in_flight, new.rate_limit, new.rate_period) is distinct
+       from (old.max_in_flight, old.rate_limit, old.rate_period) then
     perform postrider_internal.notify_idle_workers();
   end if;
   return null;
 end
 $$;
-comment on function postrider_internal.lanes_changed() is 'row trigger of lanes; wakes idle workers when a lane may run again';
+comment on function postrider_internal.lanes_changed() is
+  'row trigger of lanes; wakes idle workers when a lane may run again';
 
 create or replace trigger lanes_changed
   after update or delete on postrider.lanes

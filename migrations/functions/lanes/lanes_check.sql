@@ -21,9 +21,11 @@ begin
   end if;
   select d.c, d.r, d.h into v_column, v_reason, v_hint from (values
     (new.name is null or new.name = '' or length(new.name) > 300,
-     'name', 'must have 1 to 300 characters', 'The lane of jobs: jobs.lane, else the service''s name, else host:port of the URL.'),
+     'name', 'must have 1 to 300 characters',
+     'The lane of jobs: jobs.lane, else the service''s name, else host:port of the URL.'),
     (new.max_in_flight not between 1 and 1000000,
-     'max_in_flight', 'is out of range', 'Give 1 to 1000000, or null for no limit; select postrider.pause_lane(…) lets nothing run.'),
+     'max_in_flight', 'is out of range',
+     'Give 1 to 1000000, or null for no limit; select postrider.pause_lane(…) lets nothing run.'),
     (new.rate_limit not between 1 and 1000000,
      'rate_limit', 'is out of range', 'Give 1 to 1000000 calls for each rate_period, or null for no limit.'),
     (new.rate_period is null or new.rate_period < interval '10 ms' or new.rate_period > interval '31 days',
@@ -31,7 +33,8 @@ begin
     (new.rate_limit > extract(epoch from new.rate_period) * 10000,
      'rate_limit', 'is more than 10000 calls a second', 'No fleet keeps such a limit; leave it null for none.'),
     ((new.retry_budget >= 0.0001 and new.retry_budget <= 1) is not true,
-     'retry_budget', 'must be 0.0001 to 1', 'Like 0.2: while most calls fail, one of five is a retry; 1 for no budget.'),
+     'retry_budget', 'must be 0.0001 to 1',
+     'Like 0.2: while most calls fail, one of five is a retry; 1 for no budget.'),
     (new.pause_reason is not null and length(new.pause_reason) > 1000,
      'pause_reason', 'is longer than 1000 characters', 'A sentence will do.')
   ) as d(bad, c, r, h)

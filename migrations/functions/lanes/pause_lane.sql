@@ -8,7 +8,8 @@ begin
     'Give the name of a lane; see select lane from postrider.lane_status.');
   if pause_lane.until is null or pause_lane.until <= clock_timestamp() then
     raise exception using errcode = 'PR001', column = 'until',
-      message = format('until: %s', case when pause_lane.until is null then 'must not be null' else 'lies in the past' end),
+      message = format('until: %s', case when pause_lane.until is null then 'must not be null'
+                       else 'lies in the past' end),
       hint = 'Give a time ahead, like now() + interval ''10 min'', or leave it out; resume_lane ends a pause.';
   end if;
   insert into postrider.lanes as n (name, paused_until, pause_reason)

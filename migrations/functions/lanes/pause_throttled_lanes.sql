@@ -44,7 +44,8 @@ begin
       begin
         if v.is_held then
           insert into postrider_internal.throttled_lanes as s (lane, streak, at) values (v.lane, 1, now())
-              on conflict (lane) do update set streak = case when v.served > s.at then 1 else least(s.streak + 1, 30) end, at = now()
+              on conflict (lane) do update set streak = case when v.served > s.at then 1
+                else least(s.streak + 1, 30) end, at = now()
               where s.at <= v.refused or s.at > clock_timestamp()
           returning streak into v_streak;
           if v.wait > interval '0' then
@@ -53,7 +54,8 @@ begin
               round(extract(epoch from v_wait)::numeric, 1));
           elsif found then
             v_wait := least(interval '15 min', interval '1 s' * power(2, least(v_streak - 1, 10)) * (1 + random() / 4));
-            v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status, v_streak);
+            v_reason := format('the server answered %s, %s time(s) in a row, without saying how long to wait', v.status,
+                               v_streak);
           end if;
         else
           v_wait := least(v.wait, interval '1 hour');

@@ -8,7 +8,8 @@ begin
   return null;
 end
 $$;
-comment on function postrider_internal.queues_changed() is 'statement trigger of queues; wakes idle workers, since a queue may run again';
+comment on function postrider_internal.queues_changed() is
+  'statement trigger of queues; wakes idle workers, since a queue may run again';
 
 create or replace trigger queues_changed
   after update or delete on postrider.queues

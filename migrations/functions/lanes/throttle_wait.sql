@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A server that always says 0 would be asked without end, since no attempt is used.
-create or replace function postrider_internal.throttle_wait(p_job bigint, p_attempt int, p_wait_ms bigint) returns interval
+create or replace function postrider_internal.throttle_wait(p_job bigint, p_attempt int,
+                                                            p_wait_ms bigint) returns interval
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$

@@ -58,5 +58,6 @@ begin
   return p_old;
 end
 $$;
-comment on function postrider_internal.update_retry_budget(postrider_internal.failing_lanes, bigint, bigint, bigint, timestamptz) is
+comment on function postrider_internal.update_retry_budget(postrider_internal.failing_lanes, bigint, bigint, bigint,
+                                                           timestamptz) is
   'what is known of a lane (null: nothing) after so many more calls, so many of them good and bad: whether it is failing';

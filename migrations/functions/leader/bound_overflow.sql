@@ -35,7 +35,8 @@ begin
   end if;
   -- Nobody waits behind this one but a vacuum, which gives way after a second.
   perform set_config('lock_timeout', '5s', true);
-  if exists (select from pg_constraint c where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider_internal.results_overflow'::regclass
+  if exists (select from pg_constraint c
+             where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider_internal.results_overflow'::regclass
                 and not c.convalidated) then
     alter table postrider_internal.results_overflow validate constraint results_overflow_ends;
   else

@@ -56,10 +56,12 @@ begin
   while to_regclass(format('postrider_internal.jobs_%s', v_number)) is not null loop
     v_number := v_number + 1;
   end loop;
-  execute format('create table postrider_internal.results_%s (like postrider_internal.results including all)', v_number);
+  execute format('create table postrider_internal.results_%s (like postrider_internal.results including all)',
+                 v_number);
   execute format('alter table postrider_internal.results attach partition postrider_internal.results_%s for values from (%s) to (%s)',
     v_number, v_from, v_from + v_ids.size);
-  execute format('create table postrider_internal.jobs_%s (like postrider.jobs including all excluding identity)', v_number);
+  execute format('create table postrider_internal.jobs_%s (like postrider.jobs including all excluding identity)',
+                 v_number);
   execute format('alter table postrider.jobs attach partition postrider_internal.jobs_%s for values from (%s) to (%s)',
     v_number, v_from, v_from + v_ids.size);
   if v_bound.is_proven then

@@ -6,7 +6,8 @@
 -- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to
 -- ten of them, for the log. Each stands for all that one finish ended so on its track; which job, only finish notes.
 create or replace function postrider_internal.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
-returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int, error_code text, status_code int)
+returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int,
+               error_code text, status_code int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -37,10 +38,12 @@ begin
   end if;
   with gone as (
     delete from postrider_internal.job_deltas t
-     where t.ctid = any (array(select x.ctid from postrider_internal.job_deltas x where x.id > p_after order by x.id limit p_limit for update skip locked))
+     where t.ctid = any (array(select x.ctid from postrider_internal.job_deltas x where x.id > p_after
+                               order by x.id limit p_limit for update skip locked))
     returning t.*),
   ended as materialized (
-    select date_trunc('minute', g.at) as minute, c.track, c.state, g.queue, sum(c.jobs) as jobs, sum(c.jobs) filter (where c.jobs > 0) as calls
+    select date_trunc('minute', g.at) as minute, c.track, c.state, g.queue, sum(c.jobs) as jobs,
+           sum(c.jobs) filter (where c.jobs > 0) as calls
       from gone g cross join lateral unnest(g.tracks, g.states, g.jobs) as c(track, state, jobs)
      group by 1, 2, 3, 4),
   written as (
@@ -52,7 +55,8 @@ begin
   -- What was called, and how it went (what is negative takes back the end of a job that runs again). Less than five bad
   -- calls a second do not come to a hundred in ten, so hosts that fail by the thousand write nothing here.
   called as (
-    select k.lane, sum(e.calls)::bigint as calls, coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
+    select k.lane, sum(e.calls)::bigint as calls,
+           coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
            coalesce(sum(e.calls) filter (where e.state = 'r'), 0)::bigint as bad
       from ended e join postrider_internal.track_names k on k.id = e.track
      where e.state in ('s', 'n', 'r', 'f', 'u', 'p', 'l', 'o', 'w', 'd') and e.calls > 0
@@ -69,14 +73,18 @@ begin
   named as materialized (select f.* from failed f where f.nth <= 10)
   select (select max(g.id) from gone g),
          (select sum(f.jobs) from failed f), (select array_agg(n.track order by n.nth) from named n),
-         (select array_agg(n.queue order by n.nth) from named n), (select array_agg(n.state order by n.nth) from named n),
-         (select array_agg(n.jobs order by n.nth) from named n), (select array_agg(n.sample order by n.nth) from named n),
+         (select array_agg(n.queue order by n.nth) from named n),
+         (select array_agg(n.state order by n.nth) from named n),
+         (select array_agg(n.jobs order by n.nth) from named n),
+         (select array_agg(n.sample order by n.nth) from named n),
          (select array_agg(n.at order by n.nth) from named n),
-         (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s), (select array_agg(s.jobs) from sampled s),
+         (select array_agg(s.minute) from sampled s), (select array_agg(s.sample) from sampled s),
+         (select array_agg(s.jobs) from sampled s),
          (select array_agg(e.id) from gone g cross join lateral unnest(g.ended) e (id)),
          (select array_agg(distinct e.track) from ended e),
          array_agg(c.lane), array_agg(c.calls), array_agg(c.good), array_agg(c.bad)
-    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at, v_minutes, v_samples,
+    into v_last, v_failed, v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples,
+      v_failed_at, v_minutes, v_samples,
          v_weights, v_ended, v_used, v_lanes, v_calls, v_good, v_bad
     from called c
    where c.bad > greatest(c.good, 4) or exists (select from postrider_internal.failing_lanes r where r.lane = c.lane);
@@ -103,7 +111,8 @@ begin
   delete from postrider_internal.progress p
    where not exists (select from postrider_internal.workers w where w.id = p.worker and w.ended_at is null);
   if exists (select from postrider.client_limits)
-     or exists (select from postrider_internal.client_counting c where c.scope is not null or c.failed_at is not null) then
+     or exists (select from postrider_internal.client_counting c
+                where c.scope is not null or c.failed_at is not null) then
     perform postrider_internal.try_fold_clients(coalesce(v_ended, '{}'));
   end if;
   perform postrider_internal.run_cache_duties();
@@ -114,7 +123,8 @@ begin
     -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs.
     -- No pause is longer than an hour.
     delete from postrider_internal.throttled_lanes s
-     where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x where x.at < now() - interval '2 hours' for update skip locked));
+     where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x
+                               where x.at < now() - interval '2 hours' for update skip locked));
   end if;
   -- Last, since who pauses a lane waits for the end of this transaction from here on.
   perform postrider_internal.close_hold_gate();
@@ -124,11 +134,13 @@ begin
     -- One whose callbacks still run stands in outcomes; one that was retried since, in past_attempts. The tally is as
     -- old as its attempt: a job that has failed again since then has a later one, with a tally of its own.
     return query
-    select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane, postrider_internal.state_name(f.state), e.attempt,
+    select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane,
+           postrider_internal.state_name(f.state), e.attempt,
            e.error_code, e.status_code::int
       from unnest(v_failed_tracks, v_failed_queues, v_failed_states, v_failed_jobs, v_failed_samples, v_failed_at)
            with ordinality as f(track, queue, state, jobs, sample, at, nth)
-      left join lateral (select k.queue, k.lane from postrider_internal.track_names k where k.id = f.track offset 0) t on true
+      left join lateral (select k.queue, k.lane from postrider_internal.track_names k where k.id = f.track offset 0) t
+        on true
       left join lateral (
            select x.attempt, x.error_code, x.status_code
              from (select r.attempt, r.error_code, r.status_code from postrider_internal.results r

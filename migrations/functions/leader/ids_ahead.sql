@@ -8,7 +8,9 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select s.last_value, max(r.end_id),
-         greatest(1000000, sum(greatest(0, least(r.end_id, s.last_value + 1) - coalesce(r.first_id, 1)))::bigint / 4000000 * 1000000),
+         greatest(1000000, sum(greatest(0,
+                                        least(r.end_id, s.last_value + 1) - coalesce(r.first_id,
+                                            1)))::bigint / 4000000 * 1000000),
          coalesce(sum(greatest(0, r.end_id - greatest(coalesce(r.first_id, 1), s.last_value + 1))), 0)::bigint,
          max(r.end_id) filter (where coalesce(r.first_id, 1) <= s.last_value + 1),
          min(r.first_id) filter (where r.first_id > s.last_value + 1)

@@ -21,11 +21,13 @@ begin
     return query select false, 0::bigint, false, null::timestamptz, false, false;
     return;
   end if;
-  select p.moved, p.latest, p.more into v_promoted, v_latest, v_more from postrider_internal.promote(p_worker, p_epoch, p_since, 5000) p;
+  select p.moved, p.latest, p.more into v_promoted, v_latest, v_more
+    from postrider_internal.promote(p_worker, p_epoch, p_since, 5000) p;
   v_placed := postrider_internal.make_tracks(p_worker, p_epoch, 2000);
   -- Jobs whose track was just made wait for the end of this transaction.
   v_fed := postrider_internal.feed_next(p_worker, p_epoch, case when v_placed > 0 then 2000 else 20000 end);
-  if v_placed = 0 or not exists (select from postrider_internal.feed_cursors m where m.at > clock_timestamp() - interval '100 ms') then
+  if v_placed = 0 or not exists (select from postrider_internal.feed_cursors m
+                                 where m.at > clock_timestamp() - interval '100 ms') then
     v_crowd := postrider_internal.feed_crowd(p_worker, p_epoch, case when v_placed > 0 then 500 else 5000 end);
   end if;
   if exists (select from postrider_internal.lane_pauses) then

@@ -2,7 +2,8 @@
 -- Logical replication copies rows and no sequences, and so does pg_dump --data-only with --table. The next INSERT then
 -- gets a number that a row has. Jobs and rows of ready take their numbers from the same sequence. fences is not among
 -- them: the first worker that enlists in the copied database finds a restore, which raises it (end_restored).
-create or replace function postrider_internal.sequence_lags(out sequence text, out last_value bigint, out highest bigint, out repair text)
+create or replace function postrider_internal.sequence_lags(out sequence text, out last_value bigint,
+                                                            out highest bigint, out repair text)
 returns setof record
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +13,8 @@ declare
 begin
   for v_from in
     select s.oid::regclass::text as sequence,
-           string_agg(format('select max(%I)::bigint as value from %s', a.attname, a.attrelid::regclass), ' union all ') as numbers
+           string_agg(format('select max(%I)::bigint as value from %s', a.attname, a.attrelid::regclass),
+                      ' union all ') as numbers
       from pg_class s
      cross join lateral (
            select d.refobjid as attrelid, x.attname

@@ -22,7 +22,9 @@ begin
       v_rel := null;
       v_is_anchored := false;
       for v_part in
-        select regexp_matches(v_link[2], E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(''[^''"<>]*''|[^\\s",;]*)))?', 'g')
+        select regexp_matches(v_link[2],
+                              E';\\s*([^\\s=;,"]+)(?:\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|(''[^''"<>]*''|[^\\s",;]*)))?',
+                              'g')
       loop
         if lower(v_part[1] collate "C") = 'rel' then
           v_rel := coalesce(v_rel, v_part[2], regexp_replace(v_part[3], '^''(.*)''$', E'\\1'), '');

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job that has succeeded with all pages is refused. One that max_pages stopped may fetch as many again. A page whose
 -- next could not be followed is fetched once more. Every other job goes on at the page that failed.
-create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) returns boolean
+create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text,
+                                                         p_from_start boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,8 +14,10 @@ begin
     return false;
   elsif v_last.next is null and not v_last.is_stuck and p_state = 's' and not p_from_start then
     raise exception using errcode = 'PR005',
-      message = format('job %s has fetched its last page, page %s; it has all %s items', p_job, v_last.page, v_last.total),
-      hint = format('select postrider.retry(%s, from_start => true) removes its pages and fetches the list again.', p_job);
+      message = format('job %s has fetched its last page, page %s; it has all %s items', p_job, v_last.page,
+                       v_last.total),
+      hint = format('select postrider.retry(%s, from_start => true) removes its pages and fetches the list again.',
+                    p_job);
   elsif p_from_start then
     delete from postrider_internal.fetched_pages p where p.job_id = p_job;
   elsif v_last.is_stuck then
@@ -23,7 +26,8 @@ begin
     delete from postrider_internal.fetched_pages p where p.job_id = p_job;
   elsif p_state = 's' or p_code = 'page_limit' then
     update postrider_internal.fetched_pages p
-       set bound = v_last.page + coalesce((select (j.paginate ->> 'max_pages')::int from postrider.jobs j where j.id = p_job), 1000)
+       set bound = v_last.page + coalesce((select (j.paginate ->> 'max_pages')::int from postrider.jobs j
+                                           where j.id = p_job), 1000)
      where p.job_id = p_job and p.page = v_last.page;
   else
     return false;

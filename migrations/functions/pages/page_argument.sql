@@ -9,7 +9,8 @@ as $$
    where coalesce(p_spec ->> 'in', 'query') = 'query'
      and (p_query ? n.name
           or exists (select from string_to_table(substring(p_url from E'^[^?#]*\\?([^#]*)'), '&') as a(argument)
-                      where postrider_internal.url_unescaped(split_part(a.argument, '=', 1)) = convert_to(n.name, 'UTF8')))
+                      where postrider_internal.url_unescaped(split_part(a.argument, '=', 1))
+                        = convert_to(n.name, 'UTF8')))
    limit 1
 $$;
 comment on function postrider_internal.page_argument(jsonb, text, jsonb) is

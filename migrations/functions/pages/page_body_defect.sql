@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Asked for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: what a
 -- template stands for is not known yet.
-create or replace function postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb, p_has_templates boolean) returns text
+create or replace function postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb,
+                                                               p_has_templates boolean) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,7 +26,8 @@ begin
       elsif i = 1 or jsonb_typeof(v_at) <> 'null' or v_path[i] ~ '^[0-9]+$' then
         return format('$.%s has no place in body_json: %s is %s', v_key,
           case i when 1 then 'it' else array_to_string(v_path[:i - 1], '.') end,
-          case jsonb_typeof(v_at) when 'array' then 'a list without that element' when 'null' then 'null' else 'a ' || jsonb_typeof(v_at) end);
+          case jsonb_typeof(v_at) when 'array' then 'a list without that element' when 'null' then 'null'
+            else 'a ' || jsonb_typeof(v_at) end);
       else
         v_at := null;
         exit;

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
 -- not added to it; what the service adds to each call is. headers and body_json are null where the job's own hold.
-create or replace function postrider_internal.page_call(p_job postrider.jobs, out url text, out query jsonb, out headers jsonb, out body_json jsonb)
+create or replace function postrider_internal.page_call(p_job postrider.jobs, out url text, out query jsonb,
+                                                        out headers jsonb, out body_json jsonb)
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,7 +29,8 @@ begin
   if v_spec ->> 'in' = 'body' then
     body_json := p_job.body_json;
     if v_size is not null then
-      body_json := postrider_internal.json_put(body_json, postrider_internal.page_path(v_spec ->> 'size_param'), v_size);
+      body_json := postrider_internal.json_put(body_json, postrider_internal.page_path(v_spec ->> 'size_param'),
+                                               v_size);
     end if;
     if v_value is not null then
       body_json := postrider_internal.json_put(body_json, postrider_internal.page_path(v_spec ->> 'param'), v_value);

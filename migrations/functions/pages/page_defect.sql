@@ -26,7 +26,8 @@ begin
     v_text := v_value #>> '{}';
     case
       when v_key = 'next' and v_text like 'header:%' then
-        v_bad := case when v_text !~ '^header:[A-Za-z0-9!#$%&''*+.^_`|~-]{1,200}$' then 'is not the name of a header' end;
+        v_bad := case when v_text !~ '^header:[A-Za-z0-9!#$%&''*+.^_`|~-]{1,200}$'
+          then 'is not the name of a header' end;
         hint := 'Like "header:X-Next-Cursor".';
       when v_key in ('items', 'next') then
         begin
@@ -35,7 +36,8 @@ begin
         exception when others then
           v_bad := 'is not a jsonpath';
         end;
-        hint := format('Give a jsonpath as text, like "$.%s".', case v_key when 'items' then 'data.list' else 'meta.next' end);
+        hint := format('Give a jsonpath as text, like "$.%s".', case v_key when 'items' then 'data.list'
+                       else 'meta.next' end);
       when v_key = 'style' then
         v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('page', 'offset', 'cursor', 'link')
                       then 'is not a style' end;
@@ -56,21 +58,26 @@ begin
                       then 'is not the name of an argument' end;
         hint := format('Like {"%s": "%s"}.', v_key, case v_key when 'param' then 'page' else 'limit' end);
       when v_key = 'size' then
-        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,7}$' or v_text::int not between 1 and 1000000
+        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,7}$'
+          or v_text::int not between 1 and 1000000
                       then 'is not a number of items' end;
         hint := 'Give 1 to 1000000, how many items a full page has.';
       when v_key = 'max_pages' then
-        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,5}$' or v_text::int not between 1 and 10000
+        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,5}$'
+          or v_text::int not between 1 and 10000
                       then 'is not a number of pages' end;
         hint := 'Give 1 to 10000; leave it out for 1000.';
       when v_key = 'on_limit' then
-        v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('fail', 'stop') then 'is neither fail nor stop' end;
+        v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('fail', 'stop')
+          then 'is neither fail nor stop' end;
         hint := 'With stop the job succeeds with what max_pages brought; leave it out for fail.';
       when v_key = 'start' and v_style = 'cursor' then
-        v_bad := case when jsonb_typeof(v_value) in ('boolean', 'null') or length(v_text) > 4000 then 'is not a cursor' end;
+        v_bad := case when jsonb_typeof(v_value) in ('boolean', 'null') or length(v_text) > 4000
+          then 'is not a cursor' end;
         hint := 'Give the cursor of the first page, or leave it out.';
       when v_key = 'start' then
-        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,9}$' then 'is not a whole number' end;
+        v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,9}$'
+          then 'is not a whole number' end;
         hint := 'Give the first page''s number or offset; leave it out for page 1, offset 0.';
       else
         reason := format('$%s is not a key of paginate', postrider_internal.json_path_key(left(v_key, 100)));
@@ -92,9 +99,11 @@ begin
     (v_style is null,
      '$.style is missing', 'Give page, offset, cursor or link.'),
     (v_style <> 'link' and not v_spec ? 'param',
-     '$.param is missing', format('Name the argument that takes the %s, like {"style": "%s", "param": "%s"}.', v_style, v_style, v_style)),
+     '$.param is missing', format('Name the argument that takes the %s, like {"style": "%s", "param": "%s"}.', v_style,
+                                  v_style, v_style)),
     (v_style = 'link' and v_spec ?| '{param,start}',
-     case when v_spec ? 'param' then '$.param' else '$.start' end || ' is not for style link', 'A link says itself what is called next.'),
+     case when v_spec ? 'param' then '$.param'
+       else '$.start' end || ' is not for style link', 'A link says itself what is called next.'),
     (v_style = 'link' and v_spec ? 'in',
      '$.in is not for style link', 'A link is called as the server wrote it.'),
     (v_style = 'cursor' and not v_spec ? 'next',
@@ -105,19 +114,25 @@ begin
      '$.size_param is the same as $.param', 'They name two arguments.'),
     (postrider_internal.page_argument(v_spec, p_job.url, p_job.query) is not null,
      'sets an argument that url or query has already', 'Leave it out there; start and size say how it begins.'),
-    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[1], 'X'), 'x'))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[1], 'X'), 'x'))).reason
+     is not null,
      '$.param is not the name of a header that a job may set', 'Like "X-Cursor".'),
-    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[2], 'X'), 'x'))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object(coalesce(v_names[2], 'X'), 'x'))).reason
+     is not null,
      '$.size_param is not the name of a header that a job may set', 'Like "X-Page-Size".'),
-    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', coalesce(v_spec ->> 'start', '')))).reason is not null,
+    (v_in = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X',
+        coalesce(v_spec ->> 'start', '')))).reason is not null,
      '$.start is not one line of text', 'A header is one line.'),
     (v_in = 'header' and exists (
-       select from jsonb_object_keys(coalesce(p_job.headers, '{}')) h where lower(h collate "C") in (lower(v_names[1] collate "C"), lower(v_names[2] collate "C"))),
+       select from jsonb_object_keys(coalesce(p_job.headers, '{}')) h
+         where lower(h collate "C") in (lower(v_names[1] collate "C"), lower(v_names[2] collate "C"))),
      'sets a header that headers has already', 'Leave it out there; start and size say how it begins.'),
     (v_in = 'body' and postrider_internal.page_path(v_names[1]) is null,
-     '$.param is not the path of a key', 'Like "variables.after"; quote a key with other characters, like $."page-token".'),
+     '$.param is not the path of a key',
+     'Like "variables.after"; quote a key with other characters, like $."page-token".'),
     (v_in = 'body' and v_spec ? 'size_param' and postrider_internal.page_path(v_names[2]) is null,
-     '$.size_param is not the path of a key', 'Like "variables.first"; quote a key with other characters, like $."page-size".'),
+     '$.size_param is not the path of a key',
+     'Like "variables.first"; quote a key with other characters, like $."page-size".'),
     (v_in = 'body' and postrider_internal.page_path(v_names[1]) = postrider_internal.page_path(v_names[2]),
      '$.size_param is the same as $.param', 'They name two places.'),
     (v_in = 'body' and p_job.body_json is null,
@@ -125,7 +140,8 @@ begin
     (v_body_defect is not null,
      v_body_defect, 'Leave it out there, or null; start and size say how it begins.'),
     (p_job.kind <> 'request',
-     format('is for requests, and this is a %s', p_job.kind), 'Give it to the members whose answers come page by page.'),
+     format('is for requests, and this is a %s', p_job.kind),
+     'Give it to the members whose answers come page by page.'),
     (p_job.method = 'HEAD',
      'asks for items, and the answer to HEAD has none', 'Use GET.'),
     (p_job.download_to is not null,

@@ -25,7 +25,8 @@ declare
 begin
   if v_spec ->> 'next' like 'header:%' then
     v_found := to_jsonb(btrim((regexp_match(postrider_internal.header_text(p_headers),
-      '^' || regexp_replace(substr(v_spec ->> 'next', 8), '([^A-Za-z0-9_-])', E'\\\\\\1', 'g') || E':([^\\n]*)$', 'in'))[1], E' \t'));
+      '^' || regexp_replace(substr(v_spec ->> 'next', 8), '([^A-Za-z0-9_-])', E'\\\\\\1', 'g') || E':([^\\n]*)$',
+      'in'))[1], E' \t'));
     if lower((v_found #>> '{}') collate "C") in ('null', 'false') then
       return;
     end if;
@@ -33,7 +34,8 @@ begin
     v_found := jsonb_path_query_first(
       postrider_internal.answer_text(p_body, p_encoding)::jsonb, (v_spec ->> 'next')::jsonpath, '{}', true);
   end if;
-  if v_spec ? 'next' and (v_found is null or v_found in ('null', 'false', '""') or v_style = 'cursor' and v_found in ('{}', '[]')) then
+  if v_spec ? 'next' and (v_found is null or v_found in ('null', 'false', '""') or v_style = 'cursor'
+                          and v_found in ('{}', '[]')) then
     return;
   end if;
 
@@ -52,7 +54,8 @@ begin
   elsif length(next) > 4000 then
     code := 'bad_url';
     error := 'what leads to the next page is longer than 4000 characters';
-  elsif v_spec ->> 'in' = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', next))).reason is not null then
+  elsif v_spec ->> 'in' = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', next))).reason
+    is not null then
     code := 'bad_header';
     error := 'the next cursor holds a line break or control character, or is longer than 8000 bytes; a header is one line';
   end if;
@@ -77,14 +80,17 @@ begin
     next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
   end if;
   if p_service.query is not null and postrider_internal.service_applies(p_job.url, p_service) then
-    select array_agg(lower((postrider_internal.url_escaped(a.pairs[n]) || '=' || postrider_internal.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
-      from (select postrider_internal.pairs(p_service.query) as pairs) a cross join generate_series(1, cardinality(a.pairs), 2) n;
+    select array_agg(lower((postrider_internal.url_escaped(a.pairs[n]) || '='
+                            || postrider_internal.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
+      from (select postrider_internal.pairs(p_service.query) as pairs) a cross
+        join generate_series(1, cardinality(a.pairs), 2) n;
   end if;
   if postrider_internal.used_credential(p_job.credential, p_service.credential) is not null then
     select lower(postrider_internal.url_escaped(p.place ->> 'query') collate "C") into v_token
       from postrider.credentials c
      cross join lateral (
-           select postrider_internal.used_place(c.place, p_job.body_json, num_nonnulls(p_job.body_form, p_job.body_parts) > 0) as place) p
+           select postrider_internal.used_place(c.place, p_job.body_json,
+                                                num_nonnulls(p_job.body_form, p_job.body_parts) > 0) as place) p
      where c.name = postrider_internal.used_credential(p_job.credential, p_service.credential);
   end if;
   if num_nonnulls(v_added, v_token) > 0 then

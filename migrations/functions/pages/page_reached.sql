@@ -4,7 +4,9 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select case when p_job.paginate is null then ''
-              else format('; page %s is next', coalesce((select max(p.page) from postrider_internal.fetched_pages p where p.job_id = p_job.id), 0) + 1) end
+              else format('; page %s is next',
+                          coalesce((select max(p.page) from postrider_internal.fetched_pages p
+                                    where p.job_id = p_job.id), 0) + 1) end
 $$;
 comment on function postrider_internal.page_reached(postrider.jobs) is
   'which page a job with paginate fetches next, as the rest of a sentence; empty for any other job';

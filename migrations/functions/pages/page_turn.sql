@@ -25,7 +25,8 @@ begin
   page.page := coalesce(v_last.page, 0) + 1;
   begin
     if verdict = 'f' and code = 'no_data' and page.page > 1 then
-      if jsonb_path_query_first(postrider_internal.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath, '{}', true) = 'null' then
+      if jsonb_path_query_first(postrider_internal.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath,
+                                '{}', true) = 'null' then
         -- Some servers write an empty list so.
         verdict := 's';
         result := '[]';
@@ -60,7 +61,8 @@ begin
       error := format('the page has the same items as page %s; they are left out', v_last.page);
       page.items := '[]';
     elsif page.count > 0 and page.count >= coalesce((v_spec ->> 'size')::int, 0) then
-      v_next := postrider_internal.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding, p_landed);
+      v_next := postrider_internal.page_next(p_job, p_service, v_last, page.count, p_headers, p_body, p_encoding,
+                                             p_landed);
       page.next := v_next.next;
       page.cursor := v_next.cursor;
       page.target := v_next.target;
@@ -68,7 +70,8 @@ begin
       error := v_next.error;
       if code is null and page.next is not null and v_spec ->> 'style' in ('cursor', 'link') and (
            page.next in (page.url, v_spec ->> 'start',
-             (select p.url from postrider_internal.fetched_pages p where p.job_id = p_job.id and p.page = 1 and v_spec ->> 'style' = 'link'))
+             (select p.url from postrider_internal.fetched_pages p
+              where p.job_id = p_job.id and p.page = 1 and v_spec ->> 'style' = 'link'))
            or exists (select from postrider_internal.fetched_pages p
                        where p.job_id = p_job.id and md5(p.next) = md5(page.next) and p.next = page.next)) then
         code := 'pagination_loop';
@@ -79,7 +82,8 @@ begin
     page.is_stuck := code is not null;
     if code is null and page.bytes > 67108864 then
       code := 'too_large';
-      error := format('the %s items so far are larger than 64 MiB as jsonb; extract a part of each, or ask for fewer', page.total);
+      error := format('the %s items so far are larger than 64 MiB as jsonb; extract a part of each, or ask for fewer',
+                      page.total);
       page.is_stuck := true;
     elsif code is null and page.next is not null and page.page >= page.bound
           and v_spec ->> 'on_limit' is distinct from 'stop' then
@@ -94,12 +98,15 @@ begin
       page.is_stuck := true;
     end if;
 
-    verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's' else 'n' end;
+    verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's'
+      else 'n' end;
     -- Where only the way on fails, what was fetched is the result all the same.
-    result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1 then page.items else (
+    result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1
+      then page.items else (
       select jsonb_agg(i.item order by i.page, i.place)
         from (select p.page, e.place, e.item
-                from postrider_internal.fetched_pages p cross join jsonb_array_elements(p.items) with ordinality as e(item, place)
+                from postrider_internal.fetched_pages p cross
+                  join jsonb_array_elements(p.items) with ordinality as e(item, place)
                where p.job_id = p_job.id
               union all
               select page.page, e.place, e.item

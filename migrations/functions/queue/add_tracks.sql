@@ -8,7 +8,8 @@
 --
 -- p_is_awaited: whether jobs wait for these tracks, so that surveys look at them first.
 create or replace function postrider_internal.add_tracks(
-  p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0', p_is_awaited boolean default true) returns void
+  p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0',
+  p_is_awaited boolean default true) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -22,7 +23,8 @@ begin
     select distinct n.queue, n.lane, n.priority, v_now + p_young, p_is_awaited
       from unnest(p_queues, p_lanes, p_priorities) n (queue, lane, priority)
      where not exists (
-             select from postrider_internal.tracks t where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
+             select from postrider_internal.tracks t
+               where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
      order by 1, 2, 3
         on conflict do nothing;
     return;
@@ -33,7 +35,8 @@ begin
     select distinct n.queue, n.lane, n.priority
       from unnest(p_queues, p_lanes, p_priorities) n (queue, lane, priority)
      where not exists (
-             select from postrider_internal.tracks t where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
+             select from postrider_internal.tracks t
+               where t.queue = n.queue and t.lane = n.lane and t.priority = n.priority)
      order by 1, 2, 3
      limit 1000
   loop

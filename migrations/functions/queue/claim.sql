@@ -31,7 +31,8 @@
 -- too large for a value) makes the claim fail for all, but prepare, which finds the one that is to blame, for that one
 -- alone.
 create or replace function postrider_internal.claim(
-  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean, p_lanes int[],
+  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean,
+  p_lanes int[],
   p_bare boolean default false)
 returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
@@ -82,8 +83,10 @@ begin
                 and not (exists (select from postrider.lanes n
                                   where n.name = t.lane
                                     and (n.paused_until > now()
-                                         or (n.max_in_flight is not null or n.rate_limit is not null) and n.id <> u.lane))
-                         or exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now())
+                                         or (n.max_in_flight is not null or n.rate_limit is not null)
+                                           and n.id <> u.lane))
+                         or exists (select from postrider_internal.lane_pauses p
+                                    where p.lane = t.lane and p.until > now())
                          or exists (select from postrider.queues q where q.name = t.queue and q.paused)));
   end if;
   if v_is_hooked then
@@ -126,7 +129,8 @@ begin
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
          case when p_bare or l.bytes is not null then null when j.body is not null then j.body else w.json end,
-         case when j.body_form is not null and not p_bare and l.bytes is null then postrider_internal.form_pairs(j.body_form) end,
+         case when j.body_form is not null and not p_bare and l.bytes is null
+           then postrider_internal.form_pairs(j.body_form) end,
          case when not p_bare then postrider_internal.milliseconds(j.timeout) end, j.max_response,
          case when j.ok_statuses is not null and not p_bare then postrider_internal.status_bounds(j.ok_statuses) end,
          p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_starts or w.is_filled,
@@ -135,15 +139,18 @@ begin
     join postrider.jobs j on j.id = t.job_id
    cross join lateral (
          select case when t.parent_id is not null
-                  then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id) else false end as is_filled,
+                  then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id)
+                    else false end as is_filled,
                 case when j.body_json is not null and not p_bare and pg_column_size(j.body_json) <= 16384
                   then convert_to(j.body_json::text, 'UTF8') end as json
          offset 0) w
    cross join lateral (
          select case when p_bare then case
-                       when w.is_filled then -1 else postrider_internal.unread_body_bytes(j.body, coalesce(j.body_json, j.body_form, j.body_parts)) end
+                       when w.is_filled then -1 else postrider_internal.unread_body_bytes(j.body,
+                           coalesce(j.body_json, j.body_form, j.body_parts)) end
                      when w.is_filled then postrider_internal.filled_body_bytes(t.job_id)
-                     else postrider_internal.large_body_bytes(j.body, j.body_json, w.json, j.body_form, j.body_parts) end as bytes
+                     else postrider_internal.large_body_bytes(j.body, j.body_json, w.json, j.body_form,
+                                                              j.body_parts) end as bytes
          offset 0) l;
 end
 $$;

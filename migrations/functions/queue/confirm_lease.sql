@@ -3,7 +3,8 @@
 -- Apart from begin_job, since hooks run under its settings. The lease is told by its fence alone: the worker may have
 -- another number by now. A row that is late ends here, as expire would end it; what somebody has locked is not waited
 -- for, since hooks of this transaction may have locked what that one waits for.
-create or replace function postrider_internal.confirm_lease(p_track int, p_seq bigint, p_fence bigint, p_job bigint) returns boolean
+create or replace function postrider_internal.confirm_lease(p_track int, p_seq bigint, p_fence bigint,
+                                                            p_job bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,7 +21,8 @@ begin
   end if;
   delete from postrider_internal.ready r
    where r.ctid = (select x.ctid from postrider_internal.ready x
-                    where x.track = p_track and x.seq = p_seq and x.fence = p_fence and x.worker > 0 for update skip locked);
+                    where x.track = p_track and x.seq = p_seq and x.fence = p_fence
+                      and x.worker > 0 for update skip locked);
   if not found then
     return null;
   end if;

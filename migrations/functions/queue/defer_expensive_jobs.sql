@@ -28,8 +28,10 @@ begin
      where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.*),
   kept as (
-    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
-    select now() + p_wait_ms * (1 + random() / 2) * interval '1 ms', g.job_id, g.track, g.attempt - 1, g.max_attempts, g.rekey,
+    insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once,
+                                              expires_at, parent_id, has_callbacks)
+    select now() + p_wait_ms * (1 + random() / 2) * interval '1 ms', g.job_id, g.track, g.attempt - 1, g.max_attempts,
+           g.rekey,
            g.at_most_once, g.expires_at, g.parent_id, g.has_callbacks
       from gone g)
   select coalesce(array_agg(g.job_id), '{}') into v_held from gone g;

@@ -2,7 +2,8 @@
 -- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting
 -- members.
 create or replace function postrider_internal.end_job(
-  p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track int default 0,
+  p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean,
+  p_track int default 0,
   p_attempt int default 0, p_rekey smallint default 0, p_started timestamptz default null, p_fence bigint default 0,
   p_worker int default 0)
 returns void
@@ -18,15 +19,18 @@ begin
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error, p_parent);
   else
-    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code,
+                                            error)
     values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_code, p_error);
   end if;
   if p_track > 0 then
-    insert into postrider_internal.job_deltas (tracks, states, jobs, ended) values (array[p_track], array[p_state], array[1], v_counted);
+    insert into postrider_internal.job_deltas (tracks, states, jobs, ended) values (array[p_track], array[p_state],
+        array[1], v_counted);
   else
     -- It ended before it had a track.
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
-    select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j where j.id = p_job and j.kind = 'request';
+    select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j
+      where j.id = p_job and j.kind = 'request';
   end if;
   if p_parent is not null and not v_is_told then
     perform postrider_internal.count_ended_members(array[p_parent], array[p_job], array[p_state]);

@@ -4,7 +4,8 @@
 --
 -- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given
 -- back, and so has one between two pages.
-create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz, p_limit int) returns int
+create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz,
+                                                     p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -18,14 +19,16 @@ begin
   with waiting as materialized (
     select r.ctid as spot
       from postrider_internal.ready r
-     where r.expires_at <= now() and r.expires_at >= coalesce(p_since, '-infinity') and r.worker = 0 and postrider_internal.leads(p_worker, p_epoch)
+     where r.expires_at <= now() and r.expires_at >= coalesce(p_since, '-infinity') and r.worker = 0
+       and postrider_internal.leads(p_worker, p_epoch)
      order by r.track, r.seq
      limit p_limit
        for update skip locked),
   planned as materialized (
     select s.ctid as spot
       from postrider_internal.scheduled s
-     where s.expires_at <= now() and s.expires_at >= coalesce(p_since, '-infinity') and postrider_internal.leads(p_worker, p_epoch)
+     where s.expires_at <= now() and s.expires_at >= coalesce(p_since, '-infinity')
+       and postrider_internal.leads(p_worker, p_epoch)
      order by s.run_at, s.job_id
      limit p_limit
        for update skip locked),
@@ -36,22 +39,27 @@ begin
     delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot
     returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.has_callbacks),
   ended as (
-    select e.*, e.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(e.job_id) else false end as is_told,
+    select e.*, e.has_callbacks or case when (select exists (select from postrider.hooks))
+      then postrider_internal.is_hooked(e.job_id) else false end as is_told,
            t.started_at, t.status_code, case when t.job_id is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
            case when t.job_id is null then 'not started before expires_at'
-                else coalesce(t.error, 'expires_at came before the next call') || '; no time was left for another try' end as error
+                else coalesce(t.error, 'expires_at came before the next call')
+                  || '; no time was left for another try' end as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
-           select * from postrider_internal.past_attempts t where t.job_id = e.job_id order by t.fence desc limit 1) t on true),
+           select * from postrider_internal.past_attempts t where t.job_id = e.job_id order by t.fence desc limit 1) t
+             on true),
   final as (
-    insert into postrider_internal.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code, error)
+    insert into postrider_internal.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code,
+                                            error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
       from ended e where not e.is_told),
   followed as (
     insert into postrider_internal.outcomes (
       job_id, started_at, attempt, track, rekey, state, status_code, error_code, error, parent_id)
-    select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error, e.parent_id
+    select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error,
+           e.parent_id
       from ended e where e.is_told),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, ended)

@@ -11,7 +11,8 @@ begin
   select array_agg(x.track order by x.track, x.seq) as tracks, array_agg(x.seq order by x.track, x.seq) as seqs,
          array_agg(x.fence order by x.track, x.seq) as fences, array_agg(x.job order by x.track, x.seq) as jobs,
          array_agg(case
-           when s.name is null then format('service %s does not exist any more; insert it again and retry the job', j.service)
+           when s.name is null then format('service %s does not exist any more; insert it again and retry the job',
+                                           j.service)
            else format('the URL of the job is relative, and service %s has neither a base_url nor a server for this worker''s environment; set one and retry the job', j.service)
          end order by x.track, x.seq) as errors
     into v_bad
@@ -28,7 +29,8 @@ begin
   if v_bad.jobs is null then
     return '{}';
   end if;
-  perform postrider_internal.fail_claimed_jobs(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config', v_bad.errors);
+  perform postrider_internal.fail_claimed_jobs(p_worker, v_bad.tracks, v_bad.seqs, v_bad.fences, 'config',
+                                               v_bad.errors);
   return v_bad.jobs;
 end
 $$;

@@ -22,7 +22,8 @@ begin
    cross join lateral unnest(g.ids) as job_id;
   get diagnostics v_fed = row_count;
   for v_list in
-    select i.id from postrider_internal.intake i where i.id = any (p_lists) and i.max_attempts is null order by i.first_id, i.id
+    select i.id from postrider_internal.intake i where i.id = any (p_lists) and i.max_attempts is null
+      order by i.first_id, i.id
   loop
     v_fed := v_fed + (select f.fed from postrider_internal.feed_crowd_list(v_list) f);
   end loop;

@@ -28,7 +28,8 @@ begin
      or not postrider_internal.leads(p_worker, p_epoch) then
     return 0;
   end if;
-  select greatest(500, 16 * sum(w.concurrency)), coalesce(sum(w.in_flight) < sum(w.concurrency) * 0.75, true) into v_limit, v_is_idle
+  select greatest(500, 16 * sum(w.concurrency)),
+         coalesce(sum(w.in_flight) < sum(w.concurrency) * 0.75, true) into v_limit, v_is_idle
     from postrider_internal.workers w where w.ended_at is null;
   loop
     select -i.priority::int into v_level from postrider_internal.intake i
@@ -39,12 +40,14 @@ begin
     v_marked := coalesce(cardinality(v_mark.tracks), 0);
     select array_agg(u.track), array_agg(u.seq) into v_mark.tracks, v_mark.seqs
       from unnest(v_mark.tracks, v_mark.seqs) u (track, seq)
-     where exists (select from postrider_internal.ready r where r.track = u.track and r.seq = u.seq and r.worker = 0 offset 0);
+     where exists (select from postrider_internal.ready r
+                   where r.track = u.track and r.seq = u.seq and r.worker = 0 offset 0);
     v_tracks := coalesce(cardinality(v_mark.tracks), 0);
     if v_tracks > v_limit / 2 then
       continue when v_mark.at > clock_timestamp() - interval '500 ms';
       if not v_is_idle or v_marked - v_tracks >= v_limit / 8 then
-        update postrider_internal.feed_cursors m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs where m.priority = -v_level;
+        update postrider_internal.feed_cursors m set at = clock_timestamp(), tracks = v_mark.tracks, seqs = v_mark.seqs
+          where m.priority = -v_level;
         continue;
       end if;
       v_mark.tracks := null;
@@ -58,9 +61,11 @@ begin
       v_held := v_held || v_list;
       perform from postrider_internal.intake i where i.id = v_list for update skip locked;
       continue when not found;
-      perform postrider_internal.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane), array_agg(i.priority::int),
+      perform postrider_internal.add_tracks(array_agg(coalesce(i.queue, u.queue)), array_agg(u.lane),
+                                            array_agg(i.priority::int),
                 p_is_awaited => false)
-         from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane) where i.id = v_list;
+         from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
+           where i.id = v_list;
       select * into v_new from postrider_internal.feed_crowd_list(v_list);
       v_fed := v_fed + v_new.fed;
       v_tracks := v_tracks + coalesce(cardinality(v_new.tracks), 0);

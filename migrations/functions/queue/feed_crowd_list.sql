@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
-create or replace function postrider_internal.feed_crowd_list(p_list bigint, out fed bigint, out tracks int[], out seqs bigint[])
+create or replace function postrider_internal.feed_crowd_list(p_list bigint, out fed bigint, out tracks int[],
+                                                              out seqs bigint[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,10 +11,12 @@ begin
   waiting as (
     select u.id, coalesce(g.queue, u.queue) as queue, coalesce(g.lane, u.lane) as lane, g.priority
       from gone g
-     cross join lateral unnest(coalesce(g.ids, array(select generate_series(g.first_id, g.last_id))), g.queues, g.lanes) u (id, queue, lane)),
+     cross join lateral unnest(coalesce(g.ids, array(select generate_series(g.first_id, g.last_id))), g.queues,
+                               g.lanes) u (id, queue, lane)),
   placed as (
     insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
-    select w.id, w.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
+    select w.id, w.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at,
+           postrider_internal.has_callbacks(j)
       from waiting w
      cross join lateral (select x.* from postrider.jobs x where x.id = w.id offset 0) j
       left join lateral (

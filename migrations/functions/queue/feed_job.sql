@@ -16,7 +16,8 @@ begin
   select i.lane is null into v_is_crowd from postrider_internal.intake i
    where i.id = v_list and p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))
      for update;
-  return found and case when v_is_crowd then postrider_internal.take_from_intake(v_list, array[p_id]) else postrider_internal.feed(array[v_list]) end > 0;
+  return found and case when v_is_crowd then postrider_internal.take_from_intake(v_list, array[p_id])
+    else postrider_internal.feed(array[v_list]) end > 0;
 end
 $$;
 comment on function postrider_internal.feed_job(bigint) is

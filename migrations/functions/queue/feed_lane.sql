@@ -14,7 +14,8 @@ begin
     select i.id, array(select u.id from unnest(i.ids, i.queues, i.lanes) u (id, queue, lane)
                         where u.lane = p_lane and coalesce(i.queue, u.queue) = p_queue) as ids
       from postrider_internal.intake i
-     where i.lane is null and i.bucket = any (postrider_internal.intake_buckets(p_queue, p_lane)) and i.priority = p_priority
+     where i.lane is null and i.bucket = any (postrider_internal.intake_buckets(p_queue, p_lane))
+       and i.priority = p_priority
        and p_lane = any (i.lanes)
      order by i.id
        for update skip locked

@@ -39,7 +39,8 @@ begin
                cross join lateral (
                      select i.id, i.jobs, row_number() over (order by i.first_id, i.id) as round
                        from (select x.id, x.jobs, x.first_id from postrider_internal.intake x
-                              where x.lane is not null and -x.priority::int = v_level and x.queue = u.queue and x.lane = u.lane
+                              where x.lane is not null and -x.priority::int = v_level and x.queue = u.queue
+                                and x.lane = u.lane
                                 and x.id <> all (v_held)
                               order by -x.priority::int, x.queue, x.lane, x.first_id, x.id limit 20) i) l) n
        where n.before < v_left;
@@ -54,7 +55,8 @@ begin
        from postrider_internal.intake i where i.id = any (v_lists);
     if v_has_crowd then
       perform postrider_internal.feed_lane(l.queue, l.lane, l.priority)
-         from (select distinct i.queue, i.lane, i.priority from postrider_internal.intake i where i.id = any (v_lists)) l;
+         from (select distinct i.queue, i.lane, i.priority from postrider_internal.intake i
+               where i.id = any (v_lists)) l;
     end if;
     insert into postrider_internal.feed_cursors as m (priority, queue, lane)
     select -v_level, i.queue, i.lane from postrider_internal.intake i where i.id = v_next[cardinality(v_next)]

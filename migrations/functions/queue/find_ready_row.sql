@@ -3,12 +3,14 @@
 -- was removed a moment ago, or among the moved. `offset 0`: where ready
 -- was last analyzed empty, the planner would walk over all of ready_track for a seq without its track.
 create or replace function postrider_internal.find_ready_row(p_id bigint)
-returns table (spot tid, track int, seq bigint, worker int, attempt int, since timestamptz, max_attempts int, fence bigint)
+returns table (spot tid, track int, seq bigint, worker int, attempt int, since timestamptz, max_attempts int,
+               fence bigint)
 language sql stable
 as $$
   (select r.spot, r.track, r.seq, r.worker, r.attempt, r.since, r.max_attempts, r.fence
      from postrider.jobs j
-     join postrider_internal.tracks t on t.queue = j.queue and t.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
+     join postrider_internal.tracks t on t.queue = j.queue
+       and t.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)
                             and t.priority = j.priority
     cross join lateral (
           select y.ctid as spot, y.track, y.seq, y.worker, y.attempt, y.since, y.max_attempts, y.fence
@@ -32,4 +34,5 @@ as $$
      from postrider_internal.ready r where r.job_id = p_id and r.seq <> r.job_id)
   limit 1
 $$;
-comment on function postrider_internal.find_ready_row(bigint) is 'where a job''s row in ready is; no row if it is not there';
+comment on function postrider_internal.find_ready_row(bigint) is
+  'where a job''s row in ready is; no row if it is not there';

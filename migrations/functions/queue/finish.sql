@@ -22,7 +22,8 @@
 --
 -- Attempts that do not simply end their job are left to finish_nonfinal: most batches have none, and to set up the
 -- four INSERTs for them was 18 of 69 us of every finish.
-create or replace function postrider_internal.finish(p_worker int, p_attempts postrider_internal.finished_attempt[], p_waits boolean default true)
+create or replace function postrider_internal.finish(p_worker int, p_attempts postrider_internal.finished_attempt[],
+                                                     p_waits boolean default true)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -52,9 +53,11 @@ begin
      where r.ctid = x.spot and r.fence = x.fence and r.worker = p_worker
     returning r.job_id, r.attempt, r.max_attempts, r.rekey, r.since, r.at_most_once, r.expires_at,
       r.parent_id, r.tried,
-      r.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as has_callbacks,
+      r.has_callbacks or case when (select exists (select from postrider.hooks))
+        then postrider_internal.is_hooked(r.job_id) else false end as has_callbacks,
       x.*,
-      case when x.server is not null then (select t.base_url from postrider_internal.server_routes t where t.id = x.server) end as base,
+      case when x.server is not null
+        then (select t.base_url from postrider_internal.server_routes t where t.id = x.server) end as base,
       case when x.verdict = 'r' and (r.attempt >= r.max_attempts or r.expires_at <= now()) then 'f'
            when x.verdict in ('p', 'l', 'o', 'h', 'b', 'd') and r.expires_at <= now() then 'f'
            else x.verdict end as outcome),
@@ -74,14 +77,19 @@ begin
     select array_agg(c.track), array_agg(c.outcome), array_agg(c.jobs), array_agg(c.job_id),
            case when (select exists (select from postrider.client_limits))
                 then (select array_agg(g.job_id) from gone g where postrider_internal.is_final_outcome(g.outcome)) end
-      from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g group by g.track, g.outcome) c
+      from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g
+            group by g.track, g.outcome) c
     having count(*) > 0)
   select array_agg(g.seq),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.has_callbacks and postrider_internal.is_final_outcome(g.outcome)),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks
+                                        and postrider_internal.is_final_outcome(g.outcome)),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks
+                                     and postrider_internal.is_final_outcome(g.outcome)),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.has_callbacks
+                                      and postrider_internal.is_final_outcome(g.outcome)),
          array_agg(row(g.track, g.since, g.retry_after_ms, g.status, g.verdict)::postrider_internal.lane_signal)
-           filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd') and (g.verdict = 'h' and g.code = 'internal') is not true
+           filter (where g.verdict = 'w' or g.retry_after_ms is not null and g.verdict not in ('r', 'd')
+                   and (g.verdict = 'h' and g.code = 'internal') is not true
                       or g.verdict in ('s', 'n') and (select exists (select from postrider_internal.throttled_lanes))),
          array_agg(row(
              g.seq, g.job_id, g.fence, g.since, g.track, g.attempt, g.max_attempts, g.rekey,

@@ -7,7 +7,8 @@
 -- or to scheduled. What is handed back (h) goes on at once, unless its credential's row was locked by somebody
 -- (refresh_failed; see judge_credentials) or the database was short (internal, with the wait that the worker chose). A
 -- page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
-create or replace function postrider_internal.finish_nonfinal(p_worker int, p_left postrider_internal.nonfinal_attempt[])
+create or replace function postrider_internal.finish_nonfinal(p_worker int,
+                                                              p_left postrider_internal.nonfinal_attempt[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -40,19 +41,24 @@ begin
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, tried)
     select case g.outcome when 'n' then nextval('postrider.jobs_id_seq') else g.seq end, g.job_id, g.track,
            case g.outcome when 'n' then 0 else g.attempt - 1 end,
-           case g.outcome when 'n' then (select j.max_attempts from postrider.jobs j where j.id = g.job_id) else g.max_attempts end,
+           case g.outcome when 'n' then (select j.max_attempts from postrider.jobs j where j.id = g.job_id)
+             else g.max_attempts end,
            case g.outcome when 'n' then least(g.rekey + 1, 32766) else g.rekey end, g.at_most_once, g.expires_at,
            g.parent_id, g.has_callbacks, case g.outcome when 'o' then g.tried || g.server end
       from unnest(p_left) g
      where g.outcome in ('n', 'w', 'o'))
-  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
-  select now() + case g.outcome when 'b' then postrider_internal.refusal_wait(postrider_internal.refusals_in_row(g.job_id) + 1)
+  insert into postrider_internal.scheduled (run_at, job_id, track, attempt, max_attempts, rekey, at_most_once,
+                                            expires_at, parent_id, has_callbacks)
+  select now() + case g.outcome when 'b'
+    then postrider_internal.refusal_wait(postrider_internal.refusals_in_row(g.job_id) + 1)
          when 'd' then postrider_internal.throttle_wait(g.job_id, g.attempt, g.retry_after_ms) when 'h' then case g.code
              when 'refresh_failed' then interval '5 s'
-             when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end else postrider_internal.retry_delay(
+             when 'internal' then coalesce(g.retry_after_ms, 0) * interval '1 ms' else '0' end
+               else postrider_internal.retry_delay(
            (select j.backoff from postrider.jobs j where j.id = g.job_id),
            case when g.outcome in ('p', 'l') then 1 else g.attempt end, g.retry_after_ms) end,
-         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b', 'd'))::int, g.max_attempts, g.rekey, g.at_most_once, g.expires_at,
+         g.job_id, g.track, g.attempt - (g.outcome in ('h', 'p', 'l', 'b', 'd'))::int, g.max_attempts, g.rekey,
+         g.at_most_once, g.expires_at,
          g.parent_id, g.has_callbacks
     from unnest(p_left) g
    where g.outcome in ('r', 'h', 'p', 'l', 'b', 'd');

@@ -11,7 +11,8 @@ begin
   select j.queue, j.priority, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane into v_job
     from postrider.jobs j where j.id = p_id;
   select i.id into v_list from postrider_internal.intake i
-   where i.lane is not null and -i.priority::int = -v_job.priority::int and i.queue = v_job.queue and i.lane = v_job.lane
+   where i.lane is not null and -i.priority::int = -v_job.priority::int and i.queue = v_job.queue
+     and i.lane = v_job.lane
      and p_id between i.first_id and i.last_id and (i.ids is null or p_id = any (i.ids))
    limit 1;
   if v_list is null then

@@ -2,7 +2,8 @@
 -- planner: no-jit, no-seqscan, no-bitmapscan, nested-loops
 -- For a worker whose finish has waited for a lock: one look at all of its rows, where to try each would wait for each.
 -- A row that has changed since the statement began counts as locked, too; it is asked for again.
-create or replace function postrider_internal.locked_leases(p_worker int, p_track int[], p_seq bigint[], p_fence bigint[]) returns bigint[]
+create or replace function postrider_internal.locked_leases(p_worker int, p_track int[], p_seq bigint[],
+                                                            p_fence bigint[]) returns bigint[]
 language sql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +14,8 @@ as $$
       from (select x.* from x order by x.track, x.seq) x
      cross join lateral (
            select from postrider_internal.ready r
-            where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker for update skip locked) r)
+            where r.track = x.track and r.seq = x.seq and r.fence = x.fence
+              and r.worker = p_worker for update skip locked) r)
   select coalesce(array_agg(x.seq), '{}')
     from x
    cross join lateral (

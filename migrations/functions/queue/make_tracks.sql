@@ -19,10 +19,12 @@ declare
   v_seqs bigint[];
   v_has_more boolean;
 begin
-  if not exists (select from postrider_internal.ready r where r.track = 0) or not postrider_internal.leads(p_worker, p_epoch) then
+  if not exists (select from postrider_internal.ready r where r.track = 0)
+    or not postrider_internal.leads(p_worker, p_epoch) then
     return 0;
   end if;
-  v_has_more := exists (select from postrider_internal.ready r where r.track = 0 order by r.track, r.seq offset p_limit);
+  v_has_more := exists (select from postrider_internal.ready r where r.track = 0
+                        order by r.track, r.seq offset p_limit);
   v_seqs := array(
     select w.seq
       from (select r.seq, case when v_has_more then j.priority else 0 end as priority,
@@ -36,7 +38,8 @@ begin
      order by w.priority desc, w.turn, w.seq
      limit p_limit);
   perform postrider_internal.add_tracks(
-            array_agg(j.queue), array_agg(postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)), array_agg(j.priority::int),
+            array_agg(j.queue), array_agg(postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)),
+            array_agg(j.priority::int),
             case when v_has_more then interval '1 min' else interval '0' end)
      from postrider_internal.ready r join postrider.jobs j on j.id = r.job_id
     where r.track = 0 and r.seq = any (v_seqs);

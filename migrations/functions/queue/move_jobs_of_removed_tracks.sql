@@ -34,13 +34,15 @@ begin
     select n.track, r.seq
       from numbers n
      cross join lateral (
-           select x.seq from postrider_internal.ready x where x.track = n.track and x.worker = 0 order by x.track, x.seq limit p_limit) r
+           select x.seq from postrider_internal.ready x where x.track = n.track and x.worker = 0
+             order by x.track, x.seq limit p_limit) r
      limit p_limit),
   held as materialized (
     select r.ctid as spot
       from (select l.track, l.seq from lost l order by l.track, l.seq) l
      cross join lateral (
-           select x.ctid from postrider_internal.ready x where x.track = l.track and x.seq = l.seq and x.worker = 0 for update skip locked) r)
+           select x.ctid from postrider_internal.ready x
+             where x.track = l.track and x.seq = l.seq and x.worker = 0 for update skip locked) r)
   update postrider_internal.ready r set track = 0 where r.ctid = any (array(select h.spot from held h));
   get diagnostics v_moved = row_count;
 
@@ -50,7 +52,8 @@ begin
     select s.spot
       from numbers n
      cross join lateral (
-           select x.ctid as spot from postrider_internal.scheduled x where x.track = n.track limit p_limit for update skip locked) s
+           select x.ctid as spot from postrider_internal.scheduled x
+             where x.track = n.track limit p_limit for update skip locked) s
      limit p_limit)
   update postrider_internal.scheduled s set track = 0 where s.ctid = any (array(select h.spot from held h));
   get diagnostics v_rescheduled = row_count;
@@ -67,7 +70,8 @@ begin
              join unnest(d.tracks) u (track) on u.track = e.track);
   update postrider_internal.removed_tracks d set is_past = true
    where not d.is_past and d.horizon <= pg_snapshot_xmin(v_now) and not coalesce(d.transactions && v_under_way, false);
-  update postrider_internal.removed_tracks d set horizon = pg_snapshot_xmax(v_now), transactions = coalesce(v_under_way, '{}')
+  update postrider_internal.removed_tracks d set horizon = pg_snapshot_xmax(v_now),
+    transactions = coalesce(v_under_way, '{}')
    where d.horizon is null;
   return v_moved + v_rescheduled;
 end

@@ -14,7 +14,8 @@ begin
     bytes_sent, bytes_received, cache, encoding, result, server, credential_version)
   select g.job_id, g.started_at, g.finished_at, g.fence, g.worker, g.attempt, g.track, g.dns_us, g.connect_us, g.tls_us,
     g.first_byte_us, g.total_us, g.status_code, g.rekey, g.state, g.reused, g.http_version, g.error_code, g.remote_ip,
-    g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result, g.server, g.credential_version
+    g.error, g.headers, g.body, g.bytes_sent, g.bytes_received, g.cache, g.encoding, g.result, g.server,
+    g.credential_version
     from gone g;
 end
 $$;

@@ -19,7 +19,8 @@ begin
     select a.at, s.n + 1
       from inserts s
      cross join lateral (
-           select i.at from postrider_internal.intake i where i.lane is null and -i.priority::int = p_level and i.at > s.at
+           select i.at from postrider_internal.intake i where i.lane is null and -i.priority::int = p_level
+             and i.at > s.at
             order by -i.priority::int, i.at limit 1) a
      where s.n < 50)
   select l.* into v_list
@@ -33,7 +34,8 @@ begin
     select i.id, i.is_behind, i.bucket into v_first
       from postrider_internal.intake i
      cross join lateral (
-           select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n where n <= least(i.bucket, v_list.bucket)) b
+           select max(n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) n
+             where n <= least(i.bucket, v_list.bucket)) b
      where i.lane is null and -i.priority::int = p_level and i.id < v_list.id and i.id <> all (p_held)
        and (i.bucket & (b.buckets - 1)) = (v_list.bucket & (b.buckets - 1))
      order by i.id limit 1;

@@ -3,7 +3,8 @@
 -- Rows before p_since were promoted already: under a transaction held open for hours their dead index entries would be
 -- walked over ten times a second. Rows that were committed late lie before it; every now and then it is null.
 create or replace function postrider_internal.promote(
-  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
+  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz,
+  out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,14 +17,16 @@ begin
   with due as materialized (
     select s.ctid as spot
       from postrider_internal.scheduled s
-     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity') and postrider_internal.leads(p_worker, p_epoch)
+     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity')
+       and postrider_internal.leads(p_worker, p_epoch)
      order by s.run_at, s.job_id
      limit p_limit
        for update skip locked),
   gone as (
     delete from postrider_internal.scheduled s using due d where s.ctid = d.spot returning s.*),
   placed as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                          parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.has_callbacks
       from (select * from gone order by run_at, job_id) g)

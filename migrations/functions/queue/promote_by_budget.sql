@@ -16,7 +16,8 @@
 -- failing_lanes is written by the leader alone, one statement after the other. Beside one that is just losing its lease
 -- slots may be given twice, once.
 create or replace function postrider_internal.promote_by_budget(
-  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz, out more boolean)
+  p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz,
+  out more boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,7 +25,8 @@ begin
   with due as materialized (
     select s.ctid as spot, s.run_at, s.job_id, s.track, s.attempt > 0 and not s.has_slot as is_retry
       from postrider_internal.scheduled s
-     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity') and postrider_internal.leads(p_worker, p_epoch)
+     where s.run_at <= now() and s.run_at >= coalesce(p_since, '-infinity')
+       and postrider_internal.leads(p_worker, p_epoch)
      order by s.run_at, s.job_id
      limit p_limit
        for update skip locked),
@@ -41,13 +43,16 @@ begin
              join postrider_internal.failing_lanes q on q.lane = t.lane and q.failing
              left join postrider.lanes n on n.name = q.lane
             cross join lateral (
-                  select postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2), now()) as rate) v
+                  select postrider_internal.retry_rate(q.failing, q.calls, q.at, coalesce(n.retry_budget, 0.2),
+                                                       now()) as rate) v
             where t.id = g.track and g.is_retry and v.rate is not null) r on true),
   looked_at as materialized (
     select d.*, l.next_slot, l.next_look, l.rate,
            case when l.lane is not null
-                 and not exists (select from postrider_internal.cache_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
-                 and not exists (select from postrider_internal.credential_waits w where w.job_id = d.job_id and w.run_at = d.run_at)
+                 and not exists (select from postrider_internal.cache_waits w
+                                 where w.job_id = d.job_id and w.run_at = d.run_at)
+                 and not exists (select from postrider_internal.credential_waits w
+                                 where w.job_id = d.job_id and w.run_at = d.run_at)
                 then l.lane end as lane
       from laned l cross join lateral unnest(l.spots, l.times, l.jobs) as d(spot, run_at, job_id)),
   slotted as materialized (
@@ -59,7 +64,8 @@ begin
     select s.spot, s.lane, s.slot,
            case when s.slot > now() + interval '5 s' then least(now() + interval '15 min',
              greatest(s.next_look, now() + interval '5 s')
-               + row_number() over (partition by s.lane, s.slot > now() + interval '5 s' order by s.run_at, s.job_id) * interval '2 ms') end as look
+               + row_number() over (partition by s.lane, s.slot > now() + interval '5 s'
+                                    order by s.run_at, s.job_id) * interval '2 ms') end as look
       from slotted s
      where s.lane is not null),
   pushed as (
@@ -70,12 +76,15 @@ begin
   noted as (
     update postrider_internal.failing_lanes q
        set next_slot = greatest(q.next_slot, g.slot), next_look = greatest(q.next_look, g.look)
-      from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p group by p.lane) g
+      from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p
+            group by p.lane) g
      where q.lane = g.lane),
   gone as (
-    delete from postrider_internal.scheduled s using slotted d where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
+    delete from postrider_internal.scheduled s using slotted d
+      where s.ctid = d.spot and (d.lane is null or d.slot <= now()) returning s.*),
   freed as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                          parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once,
            g.expires_at, g.parent_id, g.has_callbacks
       from (select * from gone order by run_at, job_id) g)

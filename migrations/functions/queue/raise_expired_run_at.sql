@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.raise_expired_run_at(p_run_at timestamptz, p_expires_at timestamptz) returns void
+create or replace function postrider_internal.raise_expired_run_at(p_run_at timestamptz,
+                                                                   p_expires_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

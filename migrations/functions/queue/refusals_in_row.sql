@@ -4,7 +4,8 @@ create or replace function postrider_internal.refusals_in_row(p_job bigint) retu
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce((select t.refusals from postrider_internal.past_attempts t where t.job_id = p_job order by t.fence desc limit 1), 0)::int
+  select coalesce((select t.refusals from postrider_internal.past_attempts t where t.job_id = p_job
+                   order by t.fence desc limit 1), 0)::int
 $$;
 comment on function postrider_internal.refusals_in_row(bigint) is
   'how often in a row, up to its last try, the database has refused to prepare the call of a job';

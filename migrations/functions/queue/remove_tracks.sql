@@ -27,7 +27,8 @@ begin
   end if;
   if (select count(*) from postrider_internal.removed_tracks) < 4 then
     with looked_at as materialized (
-      select t.id, t.last_used, t.made_at from postrider_internal.tracks t where t.id > p_after order by t.id limit p_limit),
+      select t.id, t.last_used, t.made_at from postrider_internal.tracks t where t.id > p_after
+        order by t.id limit p_limit),
     held as materialized (
       select t.id from postrider_internal.tracks t
        where t.id = any (array(

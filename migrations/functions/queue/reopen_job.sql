@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.reopen_job(p_id bigint, p_from_start boolean default false) returns postrider_internal.results
+create or replace function postrider_internal.reopen_job(p_id bigint,
+                                                         p_from_start boolean default false) returns postrider_internal.results
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,17 +26,21 @@ begin
   end if;
   -- A job that end_unknown has ended may have been called, though no lease tells of it.
   if v_result.fence > 0 or v_result.state = 'u' then
-    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us,
-      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache,
+    insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us,
+                                                  connect_us, tls_us,
+      first_byte_us, total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent,
+      bytes_received, cache,
       server, credential_version, ended_as)
-    values (v_result.job_id, case when v_result.fence > 0 then v_result.fence else nextval('postrider_internal.fences') end,
+    values (v_result.job_id, case when v_result.fence > 0 then v_result.fence
+            else nextval('postrider_internal.fences') end,
       coalesce(v_result.started_at, v_result.finished_at), v_result.finished_at, v_result.worker,
       v_result.attempt, v_result.dns_us, v_result.connect_us, v_result.tls_us, v_result.first_byte_us,
       v_result.total_us, v_result.status_code, v_result.reused, v_result.http_version, v_result.error_code,
       v_result.remote_ip, v_result.error, v_result.bytes_sent, v_result.bytes_received, v_result.cache,
       v_result.server, v_result.credential_version, v_result.state);
   end if;
-  if v_result.fence = 0 and exists (select from postrider_internal.past_attempts t where t.job_id = p_id and t.attempt > v_result.attempt) then
+  if v_result.fence = 0 and exists (select from postrider_internal.past_attempts t
+                                    where t.job_id = p_id and t.attempt > v_result.attempt) then
     -- It was cancelled while it waited with an attempt given back (429); the wait that begins now is not that one.
     v_result.attempt := v_result.attempt + 1;
   end if;
@@ -45,7 +50,8 @@ begin
     values ('-infinity', array[v_result.track], array[v_result.state], array[-1], v_counted);
   else
     insert into postrider_internal.job_deltas (at, tracks, states, jobs, queue, ended)
-    select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j where j.id = p_id and j.kind = 'request';
+    select '-infinity', array[0], array[v_result.state], array[-1], j.queue, v_counted from postrider.jobs j
+      where j.id = p_id and j.kind = 'request';
     v_result.track := postrider_internal.job_track(v_result.track, p_id);
   end if;
   if postrider_internal.page_again(p_id, v_result.state, v_result.error_code, p_from_start) then

@@ -5,7 +5,8 @@ returns interval
 language sql volatile parallel safe
 as $$
   select greatest(
-    case when p_backoff is not null then p_backoff[array_lower(p_backoff, 1) - 1 + least(greatest(p_attempt, 1), cardinality(p_backoff))]
+    case when p_backoff is not null
+      then p_backoff[array_lower(p_backoff, 1) - 1 + least(greatest(p_attempt, 1), cardinality(p_backoff))]
          else random() * least(interval '15 min', interval '1 s' * power(2, least(p_attempt, 20)))
     end,
     least(coalesce(p_retry_after_ms, 0), 3600000) * interval '1 ms')

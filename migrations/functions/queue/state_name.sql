@@ -4,7 +4,8 @@ language sql immutable strict parallel safe
 begin atomic
   select case p_state
     when 's' then 'succeeded' when 'f' then 'failed' when 'c' then 'cancelled'
-    when 'e' then 'expired' when 'k' then 'skipped' when 'u' then 'unknown' when 'r' then 'retried' when 'h' then 'handed back'
+    when 'e' then 'expired' when 'k' then 'skipped' when 'u' then 'unknown' when 'r' then 'retried' when 'h'
+      then 'handed back'
     when 'p' then 'progressed'
     when 'l' then 'progressed'
   end;

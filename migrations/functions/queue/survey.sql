@@ -14,7 +14,8 @@
 -- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest
 -- track (lane).
 create or replace function postrider_internal.survey(
-  p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null, p_above int default null)
+  p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null,
+  p_above int default null)
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -41,7 +42,8 @@ begin
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
              from (select r.track, r.seq from postrider_internal.ready r
-                    where r.track > h.first_id and r.track <= p_after and r.worker = 0 order by r.track, r.seq limit 2) x) f
+                    where r.track > h.first_id and r.track <= p_after and r.worker = 0
+                      order by r.track, r.seq limit 2) x) f
      where h.n < p_limit and f.ids is not null),
   found as materialized (
     select h.id, h.next_id, h.seq, h.n from hops h
@@ -62,7 +64,8 @@ begin
       from others o
      cross join lateral (
            select array_agg(x.seq) as seqs
-             from (select r.seq from postrider_internal.ready r where r.track = o.id and r.worker = 0 order by r.track, r.seq limit 2) x) f
+             from (select r.seq from postrider_internal.ready r where r.track = o.id and r.worker = 0
+                   order by r.track, r.seq limit 2) x) f
      where f.seqs is not null and not exists (select from found x where x.id = o.id))
   select t.id, t.priority, s.seq, coalesce(n.id, 0), s.has_more
     from seen s
@@ -73,11 +76,13 @@ begin
      and not case when (select exists (select from postrider.lanes n where n.paused_until > now()))
              then exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now()) else false end
      and not case when (select exists (select from postrider_internal.lane_pauses))
-             then exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now()) else false end
+             then exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now())
+               else false end
      and not case when (select exists (select from postrider.queues q where q.paused))
              then exists (select from postrider.queues q where q.name = t.queue and q.paused) else false end
   union all
-  select 0, 0::smallint, r.id, coalesce((select t.id from postrider_internal.tracks t order by t.id desc limit 1), 0), null from reached r
+  select 0, 0::smallint, r.id, coalesce((select t.id from postrider_internal.tracks t order by t.id desc limit 1), 0),
+         null from reached r
    order by 2 desc, 1;
 end
 $$;

@@ -10,4 +10,5 @@ begin
   delete from postrider_internal.aborts a where a.worker = p_worker returning a.job_id, a.fence;
 end
 $$;
-comment on function postrider_internal.take_aborts(int) is 'running calls of the worker that were cancelled; taken once';
+comment on function postrider_internal.take_aborts(int) is
+  'running calls of the worker that were cancelled; taken once';

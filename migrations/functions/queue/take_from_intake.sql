@@ -14,7 +14,8 @@ declare
 begin
   select * into v_list from postrider_internal.intake i where i.id = p_list;
   insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
-  select u.id, u.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at, postrider_internal.has_callbacks(j)
+  select u.id, u.id, coalesce(t.id, 0), j.max_attempts, j.delivery = 'at_most_once', j.expires_at,
+         postrider_internal.has_callbacks(j)
     from unnest(v_list.ids, v_list.queues, v_list.lanes) u (id, queue, lane)
    cross join lateral (select x.* from postrider.jobs x where x.id = u.id offset 0) j
     left join lateral (

@@ -18,11 +18,13 @@ with size as (
   select least(1, 20480000.0 / greatest(pg_relation_size('postrider_internal.ready'), 1)) as share,
          greatest(10, least(10000, 200000 / (select count(*) + 1 from postrider_internal.tracks))) as front),
 fronts as (
-  select t.id as track, f.ready, f.running, f.oldest, f.ready + f.running < (select s.front from size s) as is_all, f.unnamed
+  select t.id as track, f.ready, f.running, f.oldest, f.ready + f.running < (select s.front from size s) as is_all,
+         f.unnamed
     from (select k.id from postrider_internal.tracks k union all select 0) t
    cross join lateral (
          select count(*) filter (where c.worker = 0) as ready, count(*) filter (where c.worker > 0) as running,
-                min(c.since) filter (where c.worker = 0) as oldest, array_agg(c.job_id) filter (where t.id = 0) as unnamed
+                min(c.since) filter (where c.worker = 0) as oldest,
+                array_agg(c.job_id) filter (where t.id = 0) as unnamed
            from (select r.worker, r.since, r.job_id from postrider_internal.ready r
                   where r.track = t.id order by r.track, r.seq limit (select s.front from size s)) c) f
    where (select s.share < 1 from size s) and f.ready + f.running > 0),
@@ -31,11 +33,13 @@ busy as (
     from fronts f
    cross join lateral (
          select count(*) filter (where c.worker > 0) as running
-           from (select r.worker from postrider_internal.ready r where r.track = f.track order by r.track, r.seq limit 10000) c) d
+           from (select r.worker from postrider_internal.ready r where r.track = f.track
+                 order by r.track, r.seq limit 10000) c) d
    where not f.is_all and f.running > f.ready),
 sampled as (
   select r.track, count(*) filter (where r.worker = 0) as ready, count(*) filter (where r.worker > 0) as running,
-         min(r.since) filter (where r.worker = 0) as oldest, (array_agg(r.job_id) filter (where r.track = 0))[:10000] as unnamed
+         min(r.since) filter (where r.worker = 0) as oldest,
+         (array_agg(r.job_id) filter (where r.track = 0))[:10000] as unnamed
     from postrider_internal.ready r tablesample system ((select s.share * 100 from size s))
    group by r.track)
 select track,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider_internal.unsent_attempt(
-  p_track int, p_seq bigint, p_fence bigint, p_verdict "char", p_code text, p_error text) returns postrider_internal.finished_attempt
+  p_track int, p_seq bigint, p_fence bigint, p_verdict "char", p_code text,
+  p_error text) returns postrider_internal.finished_attempt
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -6,7 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select left(concat_ws(' ', p_method, p_service, regexp_replace(
     substring(postrider_internal.url_shown(p_url) from '^[^?#]*'),
-    '(^|/)(?:[0-9]+|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})(?=/|$)', E'\\1*', 'g')), 300)
+    '(^|/)(?:[0-9]+|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})(?=/|$)', E'\\1*',
+    'g')), 300)
 $$;
 comment on function postrider_internal.call_endpoint(text, text, text) is
   'what names the endpoint of a call: method, service, and the path as the job has it, before templates; ids in it count as one';

@@ -14,7 +14,8 @@ begin
   if p_job is null then
     return postrider_internal.pairs(v_common);
   end if;
-  return postrider_internal.pairs(v_common - array(select k from jsonb_object_keys(p_job) k)) || postrider_internal.pairs(p_job);
+  return postrider_internal.pairs(v_common - array(select k from jsonb_object_keys(p_job) k))
+    || postrider_internal.pairs(p_job);
 end
 $$;
 comment on function postrider_internal.call_query(jsonb, text, jsonb) is

@@ -7,7 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select p_headers - array(
     select h.key from jsonb_each(p_headers) h
-     where lower(h.key collate "C") = 'content-type' and h.value::text !~* E'^\\[?"\\s*application/x-www-form-urlencoded')
+     where lower(h.key collate "C") = 'content-type'
+       and h.value::text !~* E'^\\[?"\\s*application/x-www-form-urlencoded')
 $$;
 comment on function postrider_internal.form_headers(jsonb) is
   'what of a service''s headers holds for a form: all but a Content-Type of something else';

@@ -10,7 +10,8 @@ as $$
       from walk w
      cross join lateral (
            select o.key, o.value, o.place
-             from jsonb_each(case when jsonb_typeof(w.value) = 'object' then w.value end) with ordinality as o(key, value, place)
+             from jsonb_each(case when jsonb_typeof(w.value) = 'object'
+                             then w.value end) with ordinality as o(key, value, place)
            union all
            select '', a.value, a.place
              from jsonb_array_elements(case when jsonb_typeof(w.value) = 'array' then w.value end)

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.job_url(p_url text, p_use_cdn boolean, p_service postrider.services) returns text
+create or replace function postrider_internal.job_url(p_url text, p_use_cdn boolean,
+                                                      p_service postrider.services) returns text
 language sql immutable parallel safe
 as $$
   select postrider_internal.url_join(

@@ -6,7 +6,9 @@ as $$
 begin
   if p_name !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$' then
     reason := 'is not a header name';
-  elsif lower(p_name collate "C") in ('accept', 'accept-encoding', 'authorization', 'content-encoding', 'content-type', 'cookie', 'range', 'user-agent')
+  elsif lower(p_name collate "C")
+    in ('accept', 'accept-encoding', 'authorization', 'content-encoding', 'content-type', 'cookie', 'range',
+        'user-agent')
      or lower(p_name collate "C") like 'if-%' then
     reason := format('%s would take the place of the call''s own', p_name);
   elsif p_name is not null then

@@ -7,7 +7,8 @@ language sql immutable parallel safe
 begin atomic
   select exists (
     select from unnest(p_own) as o (url)
-     where postrider_internal.url_origin(o.url) = postrider_internal.url_origin(p_url) or postrider_internal.url_is_upgrade(o.url, p_url));
+     where postrider_internal.url_origin(o.url) = postrider_internal.url_origin(p_url)
+       or postrider_internal.url_is_upgrade(o.url, p_url));
 end;
 comment on function postrider_internal.origin_is_among(text, text[]) is
   'whether an absolute URL has the origin of one of these URLs, or leads from there to https';

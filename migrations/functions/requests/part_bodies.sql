@@ -8,4 +8,5 @@ as $$
          end order by p.place)
     from jsonb_array_elements(p_parts) with ordinality as p(value, place)
 $$;
-comment on function postrider_internal.part_bodies(jsonb) is 'the bytes of each part of a multipart body; of a file its path';
+comment on function postrider_internal.part_bodies(jsonb) is
+  'the bytes of each part of a multipart body; of a file its path';

@@ -11,7 +11,8 @@ begin
       when p_text !~ '[^A-Za-z0-9._~-]' then p_text
       else (
         select string_agg(case
-                 when b.value between 48 and 57 or b.value between 65 and 90 or b.value between 97 and 122 or b.value in (45, 46, 95, 126)
+                 when b.value between 48 and 57 or b.value between 65 and 90 or b.value between 97 and 122
+                   or b.value in (45, 46, 95, 126)
                    then chr(b.value)
                  else '%' || upper(lpad(to_hex(b.value), 2, '0')) end, '' order by b.place)
           from (select get_byte(t.bytes, n.place) as value, n.place

@@ -16,7 +16,8 @@
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
 create or replace function postrider_internal.prepare(
-  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms int default null,
+  p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
+  p_hold_ms int default null,
   p_long bigint[] default '{}')
 returns table (
   job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
@@ -45,7 +46,8 @@ begin
   if p_hold_ms is not null then
     v_held := postrider_internal.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
     if v_held <> '{}' then
-      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
+      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence,
+             p_job
         from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
       if p_job is null then
         return;
@@ -58,7 +60,8 @@ begin
       if cardinality(v_held) = cardinality(p_job) then
         return;
       end if;
-      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence, p_job
+      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence,
+             p_job
         from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
     end if;
   end if;
@@ -78,15 +81,20 @@ begin
               else postrider_internal.job_url(coalesce(g.url, d.url, j.url), j.use_cdn, s) end,
          case when g.url is not null and a.query is not null then postrider_internal.call_query(g.query, g.url, a.query)
               when g.url is not null then postrider_internal.pairs(g.query)
-              when a.query is not null then postrider_internal.call_query(coalesce(d.query, j.query), coalesce(d.url, j.url), a.query)
+              when a.query is not null then postrider_internal.call_query(coalesce(d.query, j.query),
+                  coalesce(d.url, j.url), a.query)
               when j.query is not null then postrider_internal.pairs(coalesce(d.query, j.query)) end,
          case when a.headers is not null then postrider_internal.call_headers(
-                coalesce(g.headers, d.headers, j.headers), case when j.body_form is null then a.headers else postrider_internal.form_headers(a.headers) end)
-              when num_nonnulls(g.headers, j.headers) > 0 then postrider_internal.pairs(coalesce(g.headers, d.headers, j.headers)) end || postrider_internal.cache_validators(c),
+                coalesce(g.headers, d.headers, j.headers), case when j.body_form is null then a.headers
+                  else postrider_internal.form_headers(a.headers) end)
+              when num_nonnulls(g.headers, j.headers) > 0
+                then postrider_internal.pairs(coalesce(g.headers, d.headers, j.headers)) end
+                  || postrider_internal.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.id = any (p_long) then null when j.body is not null then j.body
-              when j.body_json is not null then postrider_internal.json_body(coalesce(g.body_json, d.body_json, j.body_json), k.place) end,
+              when j.body_json is not null then postrider_internal.json_body(coalesce(g.body_json, d.body_json,
+                  j.body_json), k.place) end,
          case when j.body_form is not null then postrider_internal.form_pairs(coalesce(d.body_form, j.body_form)) end,
          postrider_internal.milliseconds(case
            when j.timeout is null and (j.download_to is not null
@@ -100,18 +108,23 @@ begin
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
          coalesce(a.cookies, false),
          case when a.cookies then array(
-           select c.line from postrider_internal.cookies c where c.service = s.name and c.credential = coalesce(u.credential, '')
+           select c.line from postrider_internal.cookies c
+             where c.service = s.name and c.credential = coalesce(u.credential, '')
               and c.login = coalesce(k.login, 0)) end,
-         case when j.body_parts is not null then postrider_internal.part_texts(coalesce(d.body_parts, j.body_parts)) end,
-         case when j.body_parts is not null then postrider_internal.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
+         case when j.body_parts is not null
+           then postrider_internal.part_texts(coalesce(d.body_parts, j.body_parts)) end,
+         case when j.body_parts is not null
+           then postrider_internal.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, u.envelope) > 0 or coalesce(a.cookies or s.cache_mode = 'http', false)
+           or num_nonnulls(j.validator, j.extract, u.envelope) > 0
+             or coalesce(a.cookies or s.cache_mode = 'http', false)
            or j.paginate is not null or k.name is not null or j.require_data is true,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
            select from postrider.hooks h
-            where h.event = 'will_start' and (h.service is null or h.service = j.service) and (h.queue is null or h.queue = j.queue))
+            where h.event = 'will_start' and (h.service is null or h.service = j.service)
+              and (h.queue is null or h.queue = j.queue))
          else false end,
          case when j.tag = 'webhook' and exists (select from postrider_internal.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
@@ -121,8 +134,10 @@ begin
          case when v_cached <> '{}' and j.id = any (v_cached)
                 or num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
                      and not postrider_internal.judges_cheaply(j, u.envelope)
-              then array[postrider_internal.expensive_columns(j, u.envelope), coalesce((select t.lane from postrider_internal.tracks t where t.id = x.track), ''),
-                         case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null then 'f' else 's' end] end,
+              then array[postrider_internal.expensive_columns(j, u.envelope),
+              coalesce((select t.lane from postrider_internal.tracks t where t.id = x.track), ''),
+                         case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null
+                           then 'f' else 's' end] end,
          case when num_nonnulls(j.decode, j.max_redirects) > 0
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16 end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
@@ -133,15 +148,20 @@ begin
                 postrider_internal.used_credential(j.credential, s.credential) as credential) u
     -- Others than members pay the look at parent_id alone.
     left join lateral (
-         select r.* from postrider_internal.filled_templates r where r.job_id = j.id and j.parent_id is not null limit 1) d on true
+         select r.* from postrider_internal.filled_templates r
+           where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join lateral (
-         select s.query, s.headers, s.cookies where postrider_internal.service_applies(coalesce(d.url, j.url), s)) a on true
+         select s.query, s.headers, s.cookies where postrider_internal.service_applies(coalesce(d.url, j.url), s)) a
+           on true
     -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
-    left join lateral postrider_internal.page_call(case when j.paginate is not null then postrider_internal.filled_job(j) end) g on true
+    left join lateral postrider_internal.page_call(case when j.paginate is not null
+                                                   then postrider_internal.filled_job(j) end) g on true
     left join lateral (
          select n.name, n.kind, r.login,
                 postrider_internal.used_place(
-                  n.place, coalesce(g.body_json, d.body_json, j.body_json), num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null then postrider_internal.pairs(z.plain) end as secrets
+                  n.place, coalesce(g.body_json, d.body_json, j.body_json),
+                  num_nonnulls(j.body_form, j.body_parts) > 0) as place, z.version, z.sealed, case when z.sealed is null
+                    then postrider_internal.pairs(z.plain) end as secrets
            from postrider.credentials n left join postrider_internal.secrets z on z.credential = n.name
            left join postrider_internal.refreshes r on r.credential = n.name
           where n.name = u.credential limit 1) k on true
@@ -159,7 +179,8 @@ begin
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service
       left join postrider_internal.filled_templates d on d.job_id = j.id and j.parent_id is not null
-      left join lateral postrider_internal.page_call(case when j.paginate is not null then postrider_internal.filled_job(j) end) g on true
+      left join lateral postrider_internal.page_call(case when j.paginate is not null
+                                                     then postrider_internal.filled_job(j) end) g on true
       left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
      where x.job <> all (v_done)
   loop

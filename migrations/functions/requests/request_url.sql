@@ -15,7 +15,8 @@ declare
   v_masked text[] := '{}';
 begin
   if p_common is not null then
-    v_common := case when position('?' in p_url) > 0 then postrider_internal.query_beside(p_common, p_url) else p_common end;
+    v_common := case when position('?' in p_url) > 0 then postrider_internal.query_beside(p_common, p_url)
+      else p_common end;
     if p_query is not null then
       v_common := v_common - array(select k from jsonb_object_keys(p_query) k);
     end if;
@@ -32,7 +33,8 @@ begin
     v_url := postrider_internal.url_query(v_url, p_query);
   else
     v_masked := v_masked || postrider_internal.url_escaped(p_token);
-    v_url := postrider_internal.url_query(postrider_internal.url_query(postrider_internal.url_query(v_url, v_common - p_token), p_query - p_token),
+    v_url := postrider_internal.url_query(postrider_internal.url_query(postrider_internal.url_query(v_url,
+        v_common - p_token), p_query - p_token),
       jsonb_build_object(p_token, ''));
   end if;
   return postrider_internal.query_shown(v_url, v_masked);

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.service_has_origin(p_service text, p_base text, p_cdn text, p_url text) returns boolean
+create or replace function postrider_internal.service_has_origin(p_service text, p_base text, p_cdn text,
+                                                                 p_url text) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$

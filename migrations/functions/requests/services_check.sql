@@ -16,12 +16,14 @@ begin
   if tg_op = 'UPDATE' and new.credential = old.credential then
     v_judged.credential := null;
   end if;
-  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.service_defect(v_judged) d;
+  select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
+    from postrider_internal.service_defect(v_judged) d;
   perform postrider_internal.raise_column_error('services', v_column, v_reason, v_hint);
   return new;
 end
 $$;
-comment on function postrider_internal.services_check() is 'row trigger of services; refuses what cannot work, by column';
+comment on function postrider_internal.services_check() is
+  'row trigger of services; refuses what cannot work, by column';
 
 create or replace trigger services_check
   before insert or update on postrider.services

@@ -11,7 +11,8 @@ declare
      where s.name = new.name and not s.apply_to_absolute and num_nonnulls(s.headers, s.query) > 0
        and num_nonnulls(s.base_url, s.cdn_url) = 0 and not s.has_servers);
 begin
-  perform postrider_internal.raise_column_error('services', v_column, 'is for calls to the service''s own origin, and it has none',
+  perform postrider_internal.raise_column_error('services', v_column,
+                                                'is for calls to the service''s own origin, and it has none',
     'Set base_url, insert servers in this transaction, or set apply_to_absolute to send it to every absolute URL.');
   return null;
 end

@@ -35,4 +35,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.tls_defect(jsonb) is 'why a service''s tls is refused and what would be right; nulls for a good one';
+comment on function postrider_internal.tls_defect(jsonb) is
+  'why a service''s tls is refused and what would be right; nulls for a good one';

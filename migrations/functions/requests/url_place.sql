@@ -2,7 +2,8 @@
 create or replace function postrider_internal.url_place(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic
-  select host || coalesce(':' || port, case when lower(left(p_url, 6) collate "C") = 'https:' then ':443' else ':80' end)
+  select host || coalesce(':' || port, case when lower(left(p_url, 6) collate "C") = 'https:' then ':443'
+                          else ':80' end)
   from (
     select lower(part[1] collate "C") as host, part[2] as port
     from regexp_match(p_url, E'^[A-Za-z]+://(?:[^/?#@]*@)?(\\[[^]]*\\]|[^:/?#]+)(?::([0-9]+))?') as part

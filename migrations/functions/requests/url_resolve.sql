@@ -11,7 +11,8 @@ declare
 begin
   if v_url ~ '[^!-~]' then
     select string_agg(case when c.letter ~ E'[!-~\\x01-\\x1f\\x7f]' then c.letter
-                           else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', E'%\\1', 'g') end,
+                           else regexp_replace(upper(encode(convert_to(c.letter, 'UTF8'), 'hex')), '(..)', E'%\\1',
+                                               'g') end,
                       '' order by c.place)
       into v_url
       from regexp_split_to_table(v_url, '') with ordinality as c(letter, place);

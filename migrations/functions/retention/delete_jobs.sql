@@ -4,7 +4,8 @@
 -- are found by halves, since one that refuses to go would undo all. What belongs to one root stays together.
 --
 -- Rows are deleted from the partition itself: refuse_job_changes refuses a DELETE on jobs.
-create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[], p_roots bigint[]) returns bigint[]
+create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[],
+                                                          p_roots bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

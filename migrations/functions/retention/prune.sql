@@ -9,7 +9,8 @@
 --
 -- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in
 -- this session.
-create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text, out wait_ms bigint)
+create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text,
+                                                    out wait_ms bigint)
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -30,7 +31,8 @@ begin
   -- Thousands of years, which were no error once, are for ever, like null: no time goes back so far.
   select case when s.retention <= interval '100 years' then now() - s.retention else '-infinity' end,
          case when s.failed_retention <= interval '100 years' then now() - s.failed_retention else '-infinity' end,
-         extract(epoch from greatest(interval '10 s', least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
+         extract(epoch from greatest(interval '10 s',
+                                     least(interval '10 min', s.retention / 20, s.failed_retention / 20))) * 1000
     into v_ended, v_failed, wait_ms
     from postrider.settings s;
   begin
@@ -52,15 +54,18 @@ begin
       from postrider_internal.job_ranges() r cross join postrider.jobs_id_seq s
      where v_mark.part is null
         or coalesce(r.end_id, 9223372036854775807)
-           >= (select coalesce(m.end_id, 9223372036854775807) from postrider_internal.job_ranges() m where m.part = v_mark.part)
+           >= (select coalesce(m.end_id, 9223372036854775807) from postrider_internal.job_ranges() m
+               where m.part = v_mark.part)
      order by r.end_id nulls last
   loop
     v_after := case when v_range.part = v_mark.part then v_mark.reached else 0 end;
-    execute format('select j.created_at from postrider_internal.jobs_%s j order by j.id desc limit 1', v_range.part) into v_newest;
+    execute format('select j.created_at from postrider_internal.jobs_%s j order by j.id desc limit 1',
+                   v_range.part) into v_newest;
     if v_range.is_full then
       continue when v_newest >= greatest(v_ended, v_failed);
       if v_after = 0 and not v_is_referenced then
-        jobs := postrider_internal.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id, v_ended, v_failed);
+        jobs := postrider_internal.prune_range(p_worker, p_epoch, v_range.part, v_range.first_id, v_range.end_id,
+                                               v_ended, v_failed);
         if jobs is not null then
           dropped := format('jobs_%s from %s to %s', v_range.part, coalesce(v_range.first_id, 1), v_range.end_id - 1);
           update postrider_internal.prune_cursor set part = null, reached = 0;
@@ -71,7 +76,8 @@ begin
     end if;
     -- The largest number: this part is through.
     continue when v_newest is null or v_after = 9223372036854775807;
-    select s.reached, s.pruned into v_after, jobs from postrider_internal.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
+    select s.reached, s.pruned into v_after, jobs
+      from postrider_internal.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
     update postrider_internal.prune_cursor set part = v_range.part, reached = coalesce(v_after, 9223372036854775807);
     wait_ms := 0;
     return;

@@ -17,7 +17,8 @@ begin
   if not exists (select from postrider_internal.dedupe_keys limit 1) then
     return 0;
   end if;
-  select s.reached into v_reached from postrider_internal.dedupe_cursor s where s.due_at <= clock_timestamp() for update skip locked;
+  select s.reached into v_reached from postrider_internal.dedupe_cursor s
+    where s.due_at <= clock_timestamp() for update skip locked;
   if not found then
     return 0;
   end if;
@@ -28,8 +29,10 @@ begin
       from (select d.digest, d.job_id from postrider_internal.dedupe_keys d
              where d.digest > v_reached order by d.digest limit p_limit) k;
     select array_agg(l.digest) into v_digests
-      from (select k.digest from postrider_internal.dedupe_keys k where k.digest = any (v_digests) order by k.digest for update skip locked) l;
-    delete from postrider_internal.dedupe_keys k where k.digest = any (v_digests) and postrider_internal.job_has_ended(k.job_id);
+      from (select k.digest from postrider_internal.dedupe_keys k where k.digest = any (v_digests)
+            order by k.digest for update skip locked) l;
+    delete from postrider_internal.dedupe_keys k
+      where k.digest = any (v_digests) and postrider_internal.job_has_ended(k.job_id);
     get diagnostics v_gone = row_count;
     v_dropped := v_dropped + v_gone;
     v_reached := coalesce(v_last, '');

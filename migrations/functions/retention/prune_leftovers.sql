@@ -19,7 +19,8 @@ begin
       delete from postrider_internal.%1$I d
        where d.ctid = any (array(
                select x.ctid from postrider_internal.%1$I x
-                where x.job_id between $1 and $2 and not exists (select from postrider.jobs j where j.id = x.job_id) limit $3))
+                where x.job_id between $1 and $2 and not exists (select from postrider.jobs j
+                                                                 where j.id = x.job_id) limit $3))
     $q$, v_table) using v_range.first_id, v_range.last_id, p_limit;
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;

@@ -4,7 +4,8 @@
 -- lock. Of a plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has
 -- locked stays this time.
 create or replace function postrider_internal.prune_span(
-  p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint, out pruned bigint)
+  p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint,
+  out pruned bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,16 +19,20 @@ begin
   pruned := 0;
   execute format($q$
     select max(s.id), count(*), bool_and(s.created_at >= greatest($3, $4)),
-           array_agg(s.id order by s.id) filter (where s.may_go), array_agg(s.root_id order by s.id) filter (where s.may_go)
+           array_agg(s.id order by s.id) filter (where s.may_go),
+           array_agg(s.root_id order by s.id) filter (where s.may_go)
       from (select j.id, j.created_at, t.root_id,
                    r.job_id is not null
-                   and postrider_internal.is_job_past_retention(t.root_id, j.is_single, r.state, r.finished_at, $3, $4) as may_go
+                   and postrider_internal.is_job_past_retention(t.root_id, j.is_single, r.state, r.finished_at, $3,
+                                                                $4) as may_go
               from (select x.id, x.created_at, x.parent_id is null and x.kind = 'request' as is_single,
                            case when x.kind = 'request' then x.parent_id else x.id end as tree
                       from postrider_internal.jobs_%1$s x where x.id > $1 order by x.id limit $2) j
               left join lateral (
-                   select r.job_id, r.state, r.finished_at from postrider_internal.results_%1$s r where r.job_id = j.id offset 0) r on true
-              left join lateral (select t.root_id from postrider_internal.trees t where t.job_id = j.tree offset 0) t on true) s
+                   select r.job_id, r.state, r.finished_at from postrider_internal.results_%1$s r
+                     where r.job_id = j.id offset 0) r on true
+              left join lateral (select t.root_id from postrider_internal.trees t where t.job_id = j.tree offset 0) t
+                on true) s
   $q$, p_part) into reached, v_count, v_is_young, v_ids, v_roots using p_after, p_limit, p_ended, p_failed;
   if v_count < p_limit or v_is_young then
     reached := null;
@@ -47,7 +52,8 @@ begin
             where j.id = u.id and (j.callback_url is null or not postrider_internal.webhook_is_owed(j.id)) offset 0) j
      cross join lateral (
            select r.job_id from postrider_internal.results_%1$s r
-            where r.job_id = u.id and postrider_internal.is_job_past_retention(u.root_id, j.is_single, r.state, r.finished_at, $4, $5)
+            where r.job_id = u.id and postrider_internal.is_job_past_retention(u.root_id, j.is_single, r.state,
+                r.finished_at, $4, $5)
               for update skip locked) l
      where u.root_id is null or u.root_id in (select unnest($3))
   $q$, p_part) into v_ids, v_roots using v_ids, v_roots, v_locked, p_ended, p_failed;

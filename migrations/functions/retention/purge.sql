@@ -10,11 +10,13 @@ declare
   v_after bigint;
   v_jobs bigint := 0;
 begin
-  perform postrider_internal.raise_null_argument('before', purge.before is null, 'Give a time, like now() - interval ''30 days''.');
+  perform postrider_internal.raise_null_argument('before', purge.before is null,
+                                                 'Give a time, like now() - interval ''30 days''.');
   for v_range in select r.part from postrider_internal.job_ranges() r loop
     v_after := 0;
     while v_after is not null loop
-      select s.reached, s.pruned into v_span from postrider_internal.prune_span(v_range.part, v_after, 5000, purge.before, purge.before) s;
+      select s.reached, s.pruned into v_span
+        from postrider_internal.prune_span(v_range.part, v_after, 5000, purge.before, purge.before) s;
       v_after := v_span.reached;
       v_jobs := v_jobs + v_span.pruned;
     end loop;

@@ -5,7 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format('job %s does not exist', p_id)
          || coalesce((select format(': jobs with ids from %s to %s were pruned on %s', p.first_id, p.last_id, p.day)
-                        from postrider_internal.prunes p where p_id between p.first_id and p.last_id order by p.day desc limit 1), '')
+                        from postrider_internal.prunes p where p_id between p.first_id and p.last_id
+                          order by p.day desc limit 1), '')
 $$;
 comment on function postrider_internal.raise_missing_job(bigint) is
   'says that a job does not exist, and on which day those of its time were pruned, the latest such day';

@@ -8,7 +8,8 @@ as $$
   select coalesce(bool_or(pg_has_role(to_regrole(quote_ident(p_role)), r.id, 'usage')), false)
     from (select n.nspowner from pg_namespace n where n.nspname = 'postrider'
           union all
-          values (to_regrole('postrider_reader')::oid), (to_regrole('postrider_admin')), (to_regrole('postrider_worker'))) r (id)
+          values (to_regrole('postrider_reader')::oid), (to_regrole('postrider_admin')),
+          (to_regrole('postrider_worker'))) r (id)
 $$;
 comment on function postrider_internal.sees_all(text) is
   'whether a role may see the jobs of all: it reads, administers, works or owns; any other one sees those that it inserted';

@@ -31,13 +31,15 @@ begin
      and not exists (select from postrider_internal.not_owned_by('postrider_owner'))
      and not exists (
            select from pg_class c
-            where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v') and not c.relispartition
+            where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+              and c.relkind in ('r', 'p', 'v') and not c.relispartition
               and not has_table_privilege(to_regrole('postrider_worker'), c.oid, 'select'))
      and not exists (
            select from pg_proc p
             where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
               and (not has_function_privilege(to_regrole('postrider_worker'), p.oid, 'execute')
-                   or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))) then
+                   or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                              where a.grantee = 0))) then
     return null;
   end if;
   begin
@@ -56,11 +58,13 @@ begin
 
   begin
     if not (pg_has_role(current_user, 'postrider_owner', 'usage')
-            and pg_has_role(current_user, 'postrider_owner', case when v_grants_by_option then 'set' else 'member' end)) then
+            and pg_has_role(current_user, 'postrider_owner', case when v_grants_by_option then 'set'
+                            else 'member' end)) then
       execute format('grant postrider_owner to %I %s', current_user,
         case when v_grants_by_option then 'with inherit true, set true' end);
       if not pg_has_role(current_user, 'postrider_owner', 'usage') then
-        raise insufficient_privilege using message = format('%I does not inherit the rights of postrider_owner', current_user);
+        raise insufficient_privilege using message
+          = format('%I does not inherit the rights of postrider_owner', current_user);
       end if;
     end if;
     for v_object in select o.object from postrider_internal.not_owned_by('postrider_owner') o loop
@@ -71,19 +75,28 @@ begin
   end;
 
   begin
-    revoke all on schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all tables in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all sequences in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    revoke all on all functions in schema postrider, postrider_internal from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
-    grant usage on schema postrider, postrider_internal to postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on schema postrider, postrider_internal
+      from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all tables in schema postrider, postrider_internal
+      from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all sequences in schema postrider, postrider_internal
+      from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    revoke all on all functions in schema postrider, postrider_internal
+      from public, postrider_worker, postrider_client, postrider_admin, postrider_reader;
+    grant usage on schema postrider, postrider_internal to postrider_worker, postrider_client, postrider_admin,
+      postrider_reader;
     select string_agg(p.oid::regprocedure::text, ', ') into v_invokers
       from pg_proc p
-     where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and not p.prosecdef and p.prorettype <> 'trigger'::regtype;
+     where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and not p.prosecdef
+       and p.prorettype <> 'trigger'::regtype;
     execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
-    grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets, postrider_internal.parents, postrider.job_status, postrider.attempts,
-      postrider.pages, postrider.callback_errors, postrider.recent_failures, postrider.client_status to postrider_client, postrider_admin, postrider_reader;
-    grant execute on function postrider_internal.explain_job, postrider_internal.watch_places, postrider_internal.find_key_owner to postrider_client, postrider_admin, postrider_reader;
+    grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets, postrider_internal.parents,
+      postrider.job_status, postrider.attempts,
+      postrider.pages, postrider.callback_errors, postrider.recent_failures,
+      postrider.client_status to postrider_client, postrider_admin, postrider_reader;
+    grant execute on function postrider_internal.explain_job, postrider_internal.watch_places,
+      postrider_internal.find_key_owner to postrider_client, postrider_admin, postrider_reader;
 
     -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
     execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (
@@ -91,12 +104,15 @@ begin
         from pg_attribute a
        where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
          and a.attname not in ('id', 'created_at', 'created_by')));
-    grant execute on function postrider_internal.cancel_job, postrider_internal.spec_values, postrider_internal.spec_duplicate to postrider_client, postrider_admin;
+    grant execute on function postrider_internal.cancel_job, postrider_internal.spec_values,
+      postrider_internal.spec_duplicate to postrider_client, postrider_admin;
 
     grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
-      postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput, postrider.restores
+      postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput,
+      postrider.restores
       to postrider_admin, postrider_reader;
-    grant execute on function postrider.newest_jobs, postrider_internal.routes_of, postrider_internal.track_counts, postrider_internal.queue_counts,
+    grant execute on function postrider.newest_jobs, postrider_internal.routes_of, postrider_internal.track_counts,
+      postrider_internal.queue_counts,
       postrider_internal.track_lanes
       to postrider_admin, postrider_reader;
 
@@ -105,11 +121,15 @@ begin
       postrider.credentials, postrider.schedules, postrider.client_limits to postrider_admin;
     grant select, update on postrider.settings to postrider_admin;
     grant select on postrider.callbacks, postrider.hooks to postrider_admin;
-    grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed, postrider.reschedule, postrider.purge,
-      postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane, postrider.switch_server,
-      postrider.log_in, postrider_internal.log_in_sealed, postrider.log_out, postrider.run_schedule, postrider_internal.begin_rerun,
+    grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed,
+      postrider.reschedule, postrider.purge,
+      postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane,
+      postrider.switch_server,
+      postrider.log_in, postrider_internal.log_in_sealed, postrider.log_out, postrider.run_schedule,
+      postrider_internal.begin_rerun,
       postrider_internal.call_callback, postrider_internal.end_rerun,
-      postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text), postrider.cache_put(jsonb, bytea, text),
+      postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text),
+      postrider.cache_put(jsonb, bytea, text),
       postrider.cache_invalidate to postrider_admin;
 
     grant select, insert, update, delete on all tables in schema postrider, postrider_internal to postrider_worker;
@@ -117,8 +137,10 @@ begin
       postrider_internal.ticket_key from postrider_worker;
     grant usage, select, update on all sequences in schema postrider, postrider_internal to postrider_worker;
     grant execute on all functions in schema postrider, postrider_internal to postrider_worker;
-    if (select p.proowner from pg_proc p where p.oid = 'postrider_internal.call_callback(bigint)'::regprocedure) <> 'postrider_owner'::regrole then
-      revoke execute on function postrider_internal.begin_rerun, postrider_internal.call_callback, postrider_internal.end_rerun from postrider_admin, postrider_worker;
+    if (select p.proowner from pg_proc p where p.oid = 'postrider_internal.call_callback(bigint)'::regprocedure)
+      <> 'postrider_owner'::regrole then
+      revoke execute on function postrider_internal.begin_rerun, postrider_internal.call_callback,
+        postrider_internal.end_rerun from postrider_admin, postrider_worker;
     end if;
   exception when insufficient_privilege then
     return format('roles and privileges stay as they are: %s', sqlerrm);

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- If the hours are fixed, local times are walked in their order. A local time that the zone's clock skips stands for
 -- the first instant after the gap. Of two instants that show the same local time, the first counts.
-create or replace function postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text, p_after timestamptz) returns timestamptz
+create or replace function postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text,
+                                                         p_after timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

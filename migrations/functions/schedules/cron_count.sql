@@ -25,12 +25,16 @@ begin
     v_days := postrider_internal.cron_days(p_plan, v_month);
     if substr(p_plan.months, extract(month from v_month)::int, 1) = '1' then
       v_end := least(v_to::date - v_month, length(v_days));
-      v_count := v_count + length(replace(substr(v_days, 1, v_end), '0', '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
-        + case when v_end < length(v_days) and substr(v_days, v_end + 1, 1) = '1' then postrider_internal.cron_count_day(p_plan, v_to::time) else 0 end;
+      v_count := v_count + length(replace(substr(v_days, 1, v_end), '0',
+                                          '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
+        + case when v_end < length(v_days) and substr(v_days, v_end + 1, 1) = '1'
+          then postrider_internal.cron_count_day(p_plan, v_to::time) else 0 end;
       if v_month = date_trunc('month', v_from) then
         v_end := v_from::date - v_month;
-        v_count := v_count - length(replace(substr(v_days, 1, v_end), '0', '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
-          - case when substr(v_days, v_end + 1, 1) = '1' then postrider_internal.cron_count_day(p_plan, v_from::time) else 0 end;
+        v_count := v_count - length(replace(substr(v_days, 1, v_end), '0',
+                                            '')) * postrider_internal.cron_count_day(p_plan, time '24:00')
+          - case when substr(v_days, v_end + 1, 1) = '1' then postrider_internal.cron_count_day(p_plan, v_from::time)
+            else 0 end;
       end if;
     end if;
     v_month := v_month + interval '1 month';

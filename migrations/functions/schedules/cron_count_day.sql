@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.cron_count_day(p_plan postrider_internal.cron_plan, p_until time) returns bigint
+create or replace function postrider_internal.cron_count_day(p_plan postrider_internal.cron_plan,
+                                                             p_until time) returns bigint
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

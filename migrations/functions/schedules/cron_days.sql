@@ -19,7 +19,8 @@ begin
   v_week := (substr(repeat(p_plan.weekdays, 6), v_first + 1, v_length)::varbit
     | substr(v_week, 1, v_length)::varbit
     | lpad(substr(repeat(p_plan.lasts, 2), (v_first + v_length - 7) % 7 + 1, 7), v_length, '0')::varbit)::text;
-  return case when p_plan.is_either then v_month::varbit | v_week::varbit else v_month::varbit & v_week::varbit end::text;
+  return case when p_plan.is_either then v_month::varbit | v_week::varbit
+    else v_month::varbit & v_week::varbit end::text;
 end
 $$;
 comment on function postrider_internal.cron_days(postrider_internal.cron_plan, date) is

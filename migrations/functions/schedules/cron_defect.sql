@@ -17,7 +17,8 @@ begin
   end if;
   if reason is not null then
     column_name := 'cron';
-    select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint from postrider_internal.cron_unsupported(p_cron) u;
+    select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint
+      from postrider_internal.cron_unsupported(p_cron) u;
     hint := coalesce(hint, 'Like ''*/15 9-17 * * mon-fri'': minute, hour, day of the month, month, day of the week; or six with the second first; or @daily.');
     return;
   end if;

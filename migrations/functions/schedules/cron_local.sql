@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Month, day, hour, minute, second: each is the next that matches, and where there is none, the one above goes on by
 -- one. Within 40 years every combination of date and weekday comes round, over a century without a leap day too.
-create or replace function postrider_internal.cron_local(p_plan postrider_internal.cron_plan, p_from timestamp) returns timestamp
+create or replace function postrider_internal.cron_local(p_plan postrider_internal.cron_plan,
+                                                         p_from timestamp) returns timestamp
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

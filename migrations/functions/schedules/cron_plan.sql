@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As in Debian's cron, the first character of a field decides: a day field that begins with * leaves the choice to the
 -- other one, and an hour field that begins with * makes the ticks follow real time. ? stands for *.
-create or replace function postrider_internal.cron_plan(p_cron text, out plan postrider_internal.cron_plan, out reason text, out hint text)
+create or replace function postrider_internal.cron_plan(p_cron text, out plan postrider_internal.cron_plan,
+                                                        out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,8 +25,10 @@ declare
   v_bits text;
 begin
   if v_text like '@%' then
-    v_text := case v_text when '@yearly' then '0 0 1 1 *' when '@annually' then '0 0 1 1 *' when '@monthly' then '0 0 1 * *'
-      when '@weekly' then '0 0 * * 0' when '@daily' then '0 0 * * *' when '@midnight' then '0 0 * * *' when '@hourly' then '0 * * * *' end;
+    v_text := case v_text when '@yearly' then '0 0 1 1 *' when '@annually' then '0 0 1 1 *' when '@monthly'
+      then '0 0 1 * *'
+      when '@weekly' then '0 0 * * 0' when '@daily' then '0 0 * * *' when '@midnight' then '0 0 * * *' when '@hourly'
+        then '0 * * * *' end;
     if v_text is null then
       reason := format('%s is not a known shorthand', left(btrim(p_cron), 50));
       hint := 'Known are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly.';
@@ -37,7 +40,8 @@ begin
     v_fields := '0'::text || v_fields;
   end if;
   if cardinality(v_fields) <> 6 or v_text = '' then
-    reason := format('has %s fields', case when v_text = '' then 0 else cardinality(regexp_split_to_array(v_text, E'[ \\t]+')) end);
+    reason := format('has %s fields', case when v_text = '' then 0
+                     else cardinality(regexp_split_to_array(v_text, E'[ \\t]+')) end);
     return;
   end if;
 
@@ -54,10 +58,12 @@ begin
       v_items := string_to_array(v_fields[i], ',');
       -- L and # stand for days that depend on the month.
       v_special := case i when 4 then array(select t from unnest(v_items) t where t = 'l')
-                          when 6 then array(select t from unnest(v_items) t where t ~ E'^([a-z]{3}|[0-9])(#.*|l)$' or t ~ E'^l([a-z]{3}|[0-9])$') end;
+                          when 6 then array(select t from unnest(v_items) t
+                                            where t ~ E'^([a-z]{3}|[0-9])(#.*|l)$' or t ~ E'^l([a-z]{3}|[0-9])$') end;
       v_items := array(select t from unnest(v_items) t where t <> all (coalesce(v_special, '{}')));
       select f.bits, f.reason, f.hint into v_field
-        from postrider_internal.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6 then v_weekdays end) f;
+        from postrider_internal.cron_field(v_items, v_lows[i], v_highs[i], case i when 5 then v_months when 6
+                                           then v_weekdays end) f;
       if v_field.reason is not null then
         reason := format('%s: %s', v_names[i], v_field.reason);
         hint := rtrim(v_field.hint || ' ' || v_instead[i]);
@@ -79,9 +85,11 @@ begin
   for i in 1 .. case v_fields[6] when '*' then 0 else cardinality(v_special) end loop
     v_parts := regexp_match(v_special[i], E'^(?:([a-z]{3}|[0-9])#([1-5])|([a-z]{3}|[0-9])l|l([a-z]{3}|[0-9]))$');
     v_items := array[coalesce(v_parts[1], v_parts[3], v_parts[4])];
-    select f.bits, f.reason into v_field from postrider_internal.cron_field(v_items, 0, 6, v_weekdays) f where v_parts is not null;
+    select f.bits, f.reason into v_field from postrider_internal.cron_field(v_items, 0, 6, v_weekdays) f
+      where v_parts is not null;
     if v_parts is null or v_field.reason is not null then
-      reason := format('day of the week: %s is neither like 1#2, the second Monday, nor like 5L, the last Friday', quote_literal(v_special[i]));
+      reason := format('day of the week: %s is neither like 1#2, the second Monday, nor like 5L, the last Friday',
+                       quote_literal(v_special[i]));
       return;
     end if;
     v_day := strpos(v_field.bits, '1');
@@ -99,7 +107,8 @@ begin
      and (not exists (
             select from generate_series(1, 12) m
              where substr(plan.months, m, 1) = '1'
-               and (plan.is_last_day or strpos(substr(plan.days, 1, case when m = 2 then 29 when m in (4, 6, 9, 11) then 30 else 31 end), '1') > 0))
+               and (plan.is_last_day or strpos(substr(plan.days, 1, case when m = 2 then 29 when m in (4, 6, 9, 11)
+                                                      then 30 else 31 end), '1') > 0))
           or (strpos(plan.nths || plan.lasts, '1') > 0 and strpos(plan.days, '0') > 0
               and postrider_internal.cron_local(plan, timestamp '2000-01-01') is null)) then
     reason := 'never fires: none of its months has such a day';

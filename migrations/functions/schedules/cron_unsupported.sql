@@ -17,7 +17,8 @@ begin
     (E'^@weekends?$', 'is not a known shorthand', 'Write 0 0 * * sat,sun.'),
     (E'^(cron_)?tz=', 'a time zone inside of cron is not supported', 'Give the zone in the column timezone.'),
     (E'^rate\\(', 'rate(...) is not supported', 'Write a step: */5 * * * * is every 5 minutes.'),
-    (E'^cron\\(', 'cron(...) is not supported', 'Write the fields alone and leave out the year: minute, hour, day of the month, month, day of the week.')
+    (E'^cron\\(', 'cron(...) is not supported',
+     'Write the fields alone and leave out the year: minute, hour, day of the month, month, day of the week.')
   ) as d(pattern, r, h)
   where lower(v_text collate "C") ~ d.pattern limit 1;
   if found then
@@ -39,7 +40,8 @@ begin
       (E'~', '%s: a random value is not supported', 'Write a value, and set the column jitter to spread the jobs.'),
       (E'^(sun|mon|tues|wednes|thurs|fri|satur)day|^(janu|febru)ary|^(march|april|june|july|august)|^(septem|octo|novem|decem)ber',
        '%s: a full name is not supported', 'Write the first three letters, like mon or jan.'),
-      (E'^[?]$', '%s is for the two day fields only', 'Write * for any value. Six fields begin with the second, and there is no year.')
+      (E'^[?]$', '%s is for the two day fields only',
+       'Write * for any value. Six fields begin with the second, and there is no year.')
     ) as d(pattern, r, h)
     where lower(v_word collate "C") ~ d.pattern limit 1;
     if found then

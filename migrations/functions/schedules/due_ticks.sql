@@ -40,7 +40,8 @@ begin
                              or exists (
                                   select from postrider_internal.workers w
                                    where w.started_at <= t.tick
-                                     and t.tick <= least(case when w.ended_at is null or w.lost then w.heartbeat_at + interval '1 min' end, w.ended_at)))
+                                     and t.tick <= least(case when w.ended_at is null or w.lost
+                                                         then w.heartbeat_at + interval '1 min' end, w.ended_at)))
                      as is_made
               from (select u.tick, row_number() over (order by u.tick desc) as nth from unnest(v_ticks) u (tick)) t) d;
     exit when v_from < p_schedule.next_run_at or cardinality(v_ticks) >= v_wanted and last_missed_at is not null;
@@ -50,7 +51,8 @@ begin
   missed := case
     when last_missed_at is null then 0
     when v_from < p_schedule.next_run_at then cardinality(v_ticks)
-    else 1 + postrider_internal.cron_count(p_plan, p_schedule.timezone, p_schedule.next_run_at, p_now) end - cardinality(ticks);
+    else 1 + postrider_internal.cron_count(p_plan, p_schedule.timezone, p_schedule.next_run_at,
+                                           p_now) end - cardinality(ticks);
   missed := greatest(missed, (last_missed_at is not null)::int);
 end
 $$;

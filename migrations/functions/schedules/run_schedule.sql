@@ -8,10 +8,12 @@ declare
   v_schedule postrider.schedules;
   v_id bigint;
 begin
-  perform postrider_internal.raise_null_argument('name', run_schedule.name is null, 'Give the name of a schedule; see select name from postrider.schedule_status.');
+  perform postrider_internal.raise_null_argument('name', run_schedule.name is null,
+                                                 'Give the name of a schedule; see select name from postrider.schedule_status.');
   select * into v_schedule from postrider.schedules s where s.name = run_schedule.name for update;
   if not found then
-    raise exception using errcode = 'PR003', message = format('schedule %s does not exist', quote_literal(run_schedule.name)),
+    raise exception using errcode = 'PR003',
+      message = format('schedule %s does not exist', quote_literal(run_schedule.name)),
       hint = 'Look it up in postrider.schedule_status.';
   end if;
   if v_schedule.overlap = 'skip' and not postrider_internal.job_has_ended(v_schedule.last_job_id) then

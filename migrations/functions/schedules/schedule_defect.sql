@@ -9,10 +9,12 @@ declare
   v_nodes postrider_internal.spec_node[];
 begin
   -- PostgreSQL's own refusal of a null would quote the whole row, the spec with it.
-  select d.c, 'must not be null', case d.c when 'name' then 'Choose one.' else 'Leave it out for its default.' end into column_name, reason, hint from (values
+  select d.c, 'must not be null', case d.c when 'name' then 'Choose one.'
+    else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_schedule.name is null, 'name'), (p_schedule.enabled is null, 'enabled'), (p_schedule.overlap is null, 'overlap'),
     (p_schedule.catch_up is null, 'catch_up'), (p_schedule.catch_up_limit is null, 'catch_up_limit'),
-    (p_schedule.skipped is null, 'skipped'), (p_schedule.missed is null, 'missed'), (p_schedule.created_at is null, 'created_at')
+    (p_schedule.skipped is null, 'skipped'), (p_schedule.missed is null, 'missed'),
+    (p_schedule.created_at is null, 'created_at')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then
@@ -28,7 +30,8 @@ begin
     (p_schedule.catch_up_limit not between 1 and 1000,
      'catch_up_limit', format('%s is out of range', p_schedule.catch_up_limit), 'Give 1 to 1000.'),
     (p_schedule.jitter < interval '0' or p_schedule.jitter > interval '1 day',
-     'jitter', format('%s is out of range', p_schedule.jitter), 'Give 0 to 1 day, like ''30 s''; leave it out for none.'),
+     'jitter', format('%s is out of range', p_schedule.jitter),
+     'Give 0 to 1 day, like ''30 s''; leave it out for none.'),
     (p_schedule.skipped < 0, 'skipped', 'must be a count', 'Leave it to Postrider.'),
     (p_schedule.missed < 0, 'missed', 'must be a count', 'Leave it to Postrider.'),
     (p_schedule.last_job_id < 1, 'last_job_id', 'is not the id of a job', 'Leave it to Postrider.'),

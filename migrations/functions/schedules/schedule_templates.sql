@@ -21,7 +21,8 @@ begin
     select n.place || '.' || k.key as place, s.value, k.key,
            k.key in ('url', 'query', 'headers', 'body_json', 'body_form', 'body_parts') as takes_templates,
            n.level = 1 and n.kind = 'request' as is_root
-      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each,
+                                              rank)
      cross join lateral jsonb_each(n.spec) k
      cross join lateral postrider_internal.json_strings(k.value) s (value)
      where s.value like '%{{%'
@@ -35,14 +36,16 @@ begin
       for i in 1 .. case when v_reason is null then cardinality(v_parts) else 0 end loop
         continue when i % 2 = 1;
         v_path := postrider_internal.template_path(v_parts[i]);
-        if not (v_path[1] = 'schedule' and v_path[2] = any (v_known) and cardinality(v_path) = 2 and v_found.takes_templates) then
+        if not (v_path[1] = 'schedule' and v_path[2] = any (v_known) and cardinality(v_path) = 2
+                and v_found.takes_templates) then
           v_reason := format('{{%s}} names no earlier step of the spec', left(v_parts[i], 100));
           v_hint := 'Make the spec a chain, and name a step that ends before; a literal {{ is written {{{{.';
           exit;
         end if;
       end loop;
     elsif not v_found.takes_templates and exists (
-            select from regexp_matches(v_found.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part) where m.part[1] <> '{{{{') then
+            select from regexp_matches(v_found.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part)
+              where m.part[1] <> '{{{{') then
       v_reason := 'holds a template, and is taken as it is';
       v_hint := 'Templates stand in url, query, headers, body_json, body_form and body_parts.'
         || case v_found.key when 'body' then E' Write a literal {{ as bytes, in the form \\x7b7b.' else '' end;

@@ -16,10 +16,13 @@ begin
   else
     new.created_by := old.created_by;
     -- A tick, which the leader has made.
-    if row(new.name, new.cron, new.timezone, new.spec, new.enabled, new.overlap, new.catch_up, new.catch_up_limit, new.jitter, new.created_at)
+    if row(new.name, new.cron, new.timezone, new.spec, new.enabled, new.overlap, new.catch_up, new.catch_up_limit,
+           new.jitter, new.created_at)
        is not distinct from
-       row(old.name, old.cron, old.timezone, old.spec, old.enabled, old.overlap, old.catch_up, old.catch_up_limit, old.jitter, old.created_at)
-       and new.next_run_at is not null and isfinite(new.next_run_at) and new.enabled and new.skipped >= 0 and new.missed >= 0
+       row(old.name, old.cron, old.timezone, old.spec, old.enabled, old.overlap, old.catch_up, old.catch_up_limit,
+           old.jitter, old.created_at)
+       and new.next_run_at is not null and isfinite(new.next_run_at) and new.enabled and new.skipped >= 0
+         and new.missed >= 0
        and coalesce(new.last_job_id, 1) > 0 then
       return new;
     end if;

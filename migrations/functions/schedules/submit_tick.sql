@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Not checked again as a spec: it was when it was given, and the INSERT looks at the values.
-create or replace function postrider_internal.submit_tick(p_schedule postrider.schedules, p_run_at timestamptz) returns bigint
+create or replace function postrider_internal.submit_tick(p_schedule postrider.schedules,
+                                                          p_run_at timestamptz) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,7 +26,8 @@ begin
   end if;
   -- For job_defect: a tick that is caught up with may have expired long ago.
   perform set_config('postrider.makes_ticks', 'on', true);
-  v_id := (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1, p_schedule.created_by))[1];
+  v_id := (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1,
+                                               p_schedule.created_by))[1];
   perform set_config('postrider.makes_ticks', '', true);
   return v_id;
 end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.zone_turn(p_zone text, p_from timestamptz, p_to timestamptz) returns timestamptz
+create or replace function postrider_internal.zone_turn(p_zone text, p_from timestamptz,
+                                                        p_to timestamptz) returns timestamptz
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -8,7 +8,8 @@
 --
 -- What that statement sees of ready may be older than whoever held the row before, so there is a second look; what is
 -- found then is let go with the block.
-create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint, p_fence bigint) returns boolean
+create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint,
+                                                          p_fence bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,7 +27,8 @@ begin
       return false;
     elsif exists (
          select from postrider_internal.ready r
-          where r.track = v_server.probe_track and r.seq = v_server.probe_seq and r.fence = v_server.probe_fence and r.worker > 0) then
+          where r.track = v_server.probe_track and r.seq = v_server.probe_seq and r.fence = v_server.probe_fence
+            and r.worker > 0) then
       raise exception using errcode = 'PR005', message = 'another call has just begun to probe';
     end if;
   exception when sqlstate 'PR005' then

@@ -2,7 +2,8 @@
 -- p_routes in the order of use. The first active one; with none active, the one that reopens first: no service is ever
 -- without a server. Those that the attempt has tried are left out while there are others.
 create or replace function postrider_internal.choose_server(
-  p_routes postrider_internal.server_routes[], p_tried int[], out route postrider_internal.server_routes, out goes_on boolean)
+  p_routes postrider_internal.server_routes[], p_tried int[], out route postrider_internal.server_routes,
+  out goes_on boolean)
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

@@ -5,13 +5,15 @@
 --
 -- Tallies are taken away by who holds their server's row, so none counts twice. What was taken before is dead, and
 -- under a transaction held open for hours it stays in the way; hence the start near the last id.
-create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[], p_is_full boolean) returns int
+create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[],
+                                                           p_is_full boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_from bigint := case when p_is_full then 0 else
-    (select q.last_value - case when p_server is null then 20000 else 2000 end from postrider_internal.server_deltas_id_seq q) end;
+    (select q.last_value - case when p_server is null then 20000 else 2000 end
+     from postrider_internal.server_deltas_id_seq q) end;
   v_new record;
   v_server postrider.servers;
   v_service postrider.services;
@@ -34,17 +36,20 @@ begin
     select * into v_service from postrider.services s where s.name = v_server.service;
     continue when p_server is not null
       and (v_server.state <> 'active'
-           or (postrider_internal.update_server_state(v_server, v_service, v_new.calls, v_new.errors, p_now)).state = 'active');
+           or (postrider_internal.update_server_state(v_server, v_service, v_new.calls, v_new.errors, p_now)).state
+             = 'active');
     select * into v_server from postrider.servers s where s.id = v_new.server for no key update skip locked;
     continue when not found;
     with gone as (
-      delete from postrider_internal.server_deltas t where t.id > v_from and t.server = v_new.server returning t.calls, t.errors)
+      delete from postrider_internal.server_deltas t where t.id > v_from and t.server = v_new.server
+        returning t.calls, t.errors)
     select sum(g.calls), sum(g.errors) into v_calls, v_errors from gone g;
     continue when v_calls is null or v_server.state <> 'active';
     v_server := postrider_internal.update_server_state(v_server, v_service, v_calls, v_errors, p_now);
     update postrider.servers s
        set state = v_server.state, open_until = v_server.open_until, calls = v_server.calls, errors = v_server.errors,
-           recent_calls = v_server.recent_calls, recent_errors = v_server.recent_errors, window_began = v_server.window_began
+           recent_calls = v_server.recent_calls, recent_errors = v_server.recent_errors,
+           window_began = v_server.window_began
      where s.id = v_server.id;
     v_set_aside := v_set_aside + (v_server.state = 'aside')::int;
   end loop;

@@ -24,15 +24,18 @@ begin
   base := array_fill(null::text, array[cardinality(p_job)]);
   goes_on := array_fill(false, array[cardinality(p_job)]);
   for v in
-    select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once or j.download_to is not null as is_delicate, s.cool_down
+    select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once
+      or j.download_to is not null as is_delicate, s.cool_down
       from unnest(p_track, p_seq, p_fence, p_job) with ordinality as x(track, seq, fence, job, place)
       join postrider.jobs j on j.id = x.job
       join postrider.services s on s.name = j.service
      cross join lateral (
            select r.tried, r.at_most_once from postrider_internal.ready r
             where r.track = x.track and r.seq = x.seq and r.fence = x.fence and r.worker = p_worker offset 0) r
-     where x.job <> all (p_done) and not postrider_internal.url_is_absolute(j.url) and not (j.use_cdn and s.cdn_url is not null)
-       and exists (select from postrider_internal.server_routes t where t.service = j.service and t.environment = v_environment)
+     where x.job <> all (p_done) and not postrider_internal.url_is_absolute(j.url)
+       and not (j.use_cdn and s.cdn_url is not null)
+       and exists (select from postrider_internal.server_routes t
+                   where t.service = j.service and t.environment = v_environment)
      order by j.service, r.at_most_once or j.download_to is not null, j.method in ('POST', 'PATCH'), x.place
   loop
     if v.service is distinct from v_service then

@@ -5,7 +5,8 @@
 --
 -- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another
 -- second.
-create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) returns void
+create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[],
+                                                                  p_done bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,7 +27,8 @@ begin
     select t.id, x.fence, x.health
       from unnest(p_attempts) x
       join postrider_internal.server_routes t on t.id = x.server
-     where x.health is not null and x.seq = any (p_done) and t.state = 'probing' and t.probe_seq = x.seq and t.probe_fence = x.fence
+     where x.health is not null and x.seq = any (p_done) and t.state = 'probing' and t.probe_seq = x.seq
+       and t.probe_fence = x.fence
      order by t.id
   loop
     perform postrider_internal.end_probe(v_probe.id, v_probe.fence, v_probe.health);

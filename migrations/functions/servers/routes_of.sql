@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- As the owner: readers of service_status have no right to the table. In PL/pgSQL, which keeps its plan: as an SQL
 -- function it would be planned anew for each batch.
-create or replace function postrider_internal.routes_of(p_service text, p_environment text) returns postrider_internal.server_routes[]
+create or replace function postrider_internal.routes_of(p_service text,
+                                                        p_environment text) returns postrider_internal.server_routes[]
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$

@@ -10,16 +10,22 @@ begin
     (p_server.position is null or p_server.position not between 0 and 1000000,
      'position', 'is missing or out of range', 'Give 0 to 1000000; the lowest is used first.'),
     (p_server.environment is null or length(p_server.environment) not between 1 and 200,
-     'environment', 'must have 1 to 200 characters', 'Leave it out for release; workers name theirs with --environment.'),
+     'environment', 'must have 1 to 200 characters',
+     'Leave it out for release; workers name theirs with --environment.'),
     (p_server.state is null or p_server.state not in ('active', 'aside', 'probing')
        or p_server.state = 'probing' and p_server.probe_fence is null,
      'state', 'is not one that can be given', 'Give active or aside, or leave it to Postrider.'),
     (p_server.open_until in ('infinity', '-infinity'),
-     'open_until', 'is not a time', 'Give the time at which the server is to be probed; delete the row to never use it.'),
-    (p_server.calls is null or p_server.calls not between 0 and 1000000000000, 'calls', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.errors is null or p_server.errors not between 0 and 1000000000000, 'errors', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.recent_calls not between 0 and 1000000000000, 'recent_calls', 'must be a count', 'Leave it to Postrider.'),
-    (p_server.recent_errors not between 0 and 1000000000000, 'recent_errors', 'must be a count', 'Leave it to Postrider.'),
+     'open_until', 'is not a time',
+     'Give the time at which the server is to be probed; delete the row to never use it.'),
+    (p_server.calls is null or p_server.calls not between 0 and 1000000000000, 'calls', 'must be a count',
+     'Leave it to Postrider.'),
+    (p_server.errors is null or p_server.errors not between 0 and 1000000000000, 'errors', 'must be a count',
+     'Leave it to Postrider.'),
+    (p_server.recent_calls not between 0 and 1000000000000, 'recent_calls', 'must be a count',
+     'Leave it to Postrider.'),
+    (p_server.recent_errors not between 0 and 1000000000000, 'recent_errors', 'must be a count',
+     'Leave it to Postrider.'),
     (p_server.is_preferred is null, 'is_preferred', 'must not be null', 'Leave it to switch_server.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
@@ -32,7 +38,8 @@ begin
     hint := 'Insert it into postrider.services first.';
     return;
   end if;
-  select 'base_url', d.reason, d.hint into column_name, reason, hint from postrider_internal.url_defect(p_server.base_url) d
+  select 'base_url', d.reason, d.hint into column_name, reason, hint
+    from postrider_internal.url_defect(p_server.base_url) d
    where d.reason is not null;
   if column_name is null and p_server.base_url ~ '^[A-Za-z]+://[^/?#]*@' then
     column_name := 'base_url';

@@ -16,13 +16,16 @@ begin
       id, service, environment, position, base_url, state, open_until, is_preferred, since_fence)
     values (new.id, new.service, new.environment, new.position, new.base_url, new.state, new.open_until,
       new.is_preferred, new.since_fence);
-  elsif row(new.id, new.service, new.environment, new.position, new.base_url, new.state, new.open_until, new.is_preferred,
+  elsif row(new.id, new.service, new.environment, new.position, new.base_url, new.state, new.open_until,
+            new.is_preferred,
             new.since_fence, new.probe_fence, new.probe_seq)
      is distinct from
-        row(old.id, old.service, old.environment, old.position, old.base_url, old.state, old.open_until, old.is_preferred,
+        row(old.id, old.service, old.environment, old.position, old.base_url, old.state, old.open_until,
+            old.is_preferred,
             old.since_fence, old.probe_fence, old.probe_seq) then
     update postrider_internal.server_routes r
-       set id = new.id, service = new.service, environment = new.environment, position = new.position, base_url = new.base_url,
+       set id = new.id, service = new.service, environment = new.environment, position = new.position,
+         base_url = new.base_url,
            state = new.state, open_until = new.open_until, is_preferred = new.is_preferred,
            since_fence = new.since_fence, probe_track = new.probe_track, probe_seq = new.probe_seq,
            probe_fence = new.probe_fence
@@ -39,7 +42,8 @@ begin
   return null;
 end
 $$;
-comment on function postrider_internal.servers_route() is 'trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
+comment on function postrider_internal.servers_route() is
+  'trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
 
 create or replace trigger servers_route
   after insert or update or delete on postrider.servers

@@ -4,7 +4,8 @@
 --
 -- Without a position each environment goes on from the server that its calls use now: the first of its order that is
 -- not aside.
-create or replace function postrider.switch_server(service text, "position" int default null, environment text default null) returns void
+create or replace function postrider.switch_server(service text, "position" int default null,
+                                                   environment text default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,7 +24,8 @@ begin
   perform from postrider.servers s
    where s.service = switch_server.service order by s.id for no key update;
   with wanted as (
-    select e.environment, case when switch_server.position is null then (e.routes[coalesce(u.used, 1) % cardinality(e.routes) + 1]).position
+    select e.environment, case when switch_server.position is null
+      then (e.routes[coalesce(u.used, 1) % cardinality(e.routes) + 1]).position
                                else switch_server.position end as position
       from (select x.environment, postrider_internal.routes_of(switch_server.service, x.environment) as routes
               from (select distinct s.environment from postrider.servers s
@@ -37,7 +39,8 @@ begin
      set is_preferred = s.position = w.position,
          state = case when s.position = w.position then 'active' else s.state end
     from wanted w
-   where s.service = switch_server.service and s.environment = w.environment and (s.is_preferred or s.position = w.position);
+   where s.service = switch_server.service and s.environment = w.environment
+     and (s.is_preferred or s.position = w.position);
 end
 $$;
 comment on function postrider.switch_server(text, int, text) is

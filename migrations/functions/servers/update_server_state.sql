@@ -31,7 +31,8 @@ begin
   p_server.recent_errors := p_server.recent_errors + p_errors;
   p_server.calls := p_server.calls + p_calls;
   p_server.errors := p_server.errors + p_errors;
-  if p_server.recent_calls >= p_service.min_calls and p_server.recent_errors >= p_service.error_rate * p_server.recent_calls
+  if p_server.recent_calls >= p_service.min_calls
+    and p_server.recent_errors >= p_service.error_rate * p_server.recent_calls
      or p_server.calls >= p_service.min_calls and p_server.errors >= p_service.error_rate * p_server.calls then
     p_server.state := 'aside';
     p_server.open_until := p_now + p_service.cool_down;
@@ -39,5 +40,6 @@ begin
   return p_server;
 end
 $$;
-comment on function postrider_internal.update_server_state(postrider.servers, postrider.services, bigint, bigint, timestamptz) is
+comment on function postrider_internal.update_server_state(postrider.servers, postrider.services, bigint, bigint,
+                                                           timestamptz) is
   'a server after so many more calls and errors: its counters, and whether it is set aside';

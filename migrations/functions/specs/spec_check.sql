@@ -20,7 +20,8 @@ begin
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
        and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by'))
   select d.* into v_defect
-    from (select n.rank, n.place, n.kind, k.key, k.value, jsonb_typeof(k.value) as json_type, format_type(c.atttypid, -1) as type,
+    from (select n.rank, n.place, n.kind, k.key, k.value, jsonb_typeof(k.value) as json_type,
+          format_type(c.atttypid, -1) as type,
                  case
                    when c.attname is null then 'unknown'
                    when k.value <> 'null' and jsonb_typeof(k.value) <>
@@ -29,17 +30,21 @@ begin
                           when c.atttypid = 'boolean'::regtype then 'boolean'
                           when c.attndims > 0 then 'array'
                           else 'string' end then 'type'
-                   when c.attndims > 0 and k.value <> 'null' and jsonb_path_exists(k.value, 'strict $[*] ? (@.type() != "string")')
+                   when c.attndims > 0 and k.value <> 'null'
+                     and jsonb_path_exists(k.value, 'strict $[*] ? (@.type() != "string")')
                      then 'element'
                    when n.kind <> 'request' and k.key not in (
-                     'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key', 'on_duplicate',
-                     'run_if', 'timeout', 'service', 'credential', 'mode', 'max_parallel', 'on_success', 'on_failure', 'callback_url', 'notify', 'tag', 'metadata')
+                     'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key',
+                     'on_duplicate',
+                     'run_if', 'timeout', 'service', 'credential', 'mode', 'max_parallel', 'on_success', 'on_failure',
+                     'callback_url', 'notify', 'tag', 'metadata')
                      then 'request'
                    when k.key in ('mode', 'max_parallel') and n.kind <> 'batch' then 'batch'
                    when k.key in ('parent_id', 'position') and (n.level > 1 or p_is_inside) then 'place'
                    when k.key = 'position' and not v_is_open then 'root'
                    when k.key = 'run_if' and k.value <> 'null'
-                     and case when n.level = 1 then p_is_inside or not v_is_open else n.parent_kind <> 'chain' end then 'step'
+                     and case when n.level = 1 then p_is_inside or not v_is_open else n.parent_kind <> 'chain' end
+                       then 'step'
                    when k.key = 'dedupe_key' and k.value <> 'null' and (n.is_drawn or p_is_inside) then 'each'
                    when k.key = 'name' and k.value in ('"prev"', '"item"', '"results"') then 'name'
                  end as defect
@@ -100,7 +105,8 @@ begin
       hint = 'Give each its own; templates refer to a job by its name.';
   end if;
   perform postrider_internal.spec_references(v_nodes, v_is_open);
-  perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside), p_is_inside);
+  perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside),
+                                         p_is_inside);
   return v_nodes;
 end
 $$;

@@ -2,7 +2,8 @@
 -- planner: generic-plans
 -- A column that some of the jobs leave out, or give as null, takes its default for them. The generic plan: planning for
 -- each call anew would take five times what it runs.
-create or replace function postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], out names text, out expressions text)
+create or replace function postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], out names text,
+                                                           out expressions text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off

@@ -26,7 +26,8 @@ as $$
       where m.word = lower(p_key collate "C")),
     (select c.key
        from (table keys union all values ('chain'), ('batch')) c
-      where length(p_key) between 3 and 30 and postrider_internal.edit_distance(c.key, p_key) <= least(2, (length(c.key) + 1) / 3)
+      where length(p_key) between 3 and 30 and postrider_internal.edit_distance(c.key, p_key)
+        <= least(2, (length(c.key) + 1) / 3)
       order by postrider_internal.edit_distance(c.key, p_key), c.key limit 1))
 $$;
 comment on function postrider_internal.spec_key_meant(text) is

@@ -4,7 +4,8 @@
 -- the next level.
 --
 -- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
-create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb default null) returns postrider_internal.spec_node[]
+create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text,
+                                                         p_defaults jsonb default null) returns postrider_internal.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,19 +15,22 @@ declare
   v_defect record;
 begin
   v_level := array[row(1, null, null, p_place, null, null, false,
-    case when p_defaults is null then p_spec else postrider_internal.spec_inherits(p_spec, p_defaults) end, null)::postrider_internal.spec_node];
+    case when p_defaults is null then p_spec else postrider_internal.spec_inherits(p_spec, p_defaults) end,
+    null)::postrider_internal.spec_node];
   if jsonb_typeof(p_spec) = 'object' and not p_spec ?| '{chain,batch,kind}' then
     v_level[1].kind := 'request';
     return v_level;
   end if;
   while v_level is not null loop
     select n.place || d.below as place, d.reason, d.hint into v_defect
-      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each,
+                                              rank)
      cross join lateral postrider_internal.spec_shape(n.level, n.spec) d
      where d.reason is not null
      order by n.rank limit 1;
     if found then
-      raise exception using errcode = 'PR006', message = v_defect.place || ': ' || v_defect.reason, hint = v_defect.hint;
+      raise exception using errcode = 'PR006', message = v_defect.place || ': ' || v_defect.reason,
+        hint = v_defect.hint;
     end if;
 
     v_nodes := v_nodes || array(
@@ -39,8 +43,10 @@ begin
         from unnest(v_level) n);
     -- What is below a job is taken out of it once, not for each of its members.
     v_level := nullif(array(
-      select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null, p.kind,
-                 p.is_drawn, case when p.defaults is null then c.spec else postrider_internal.spec_inherits(c.spec, p.defaults) end, null)::postrider_internal.spec_node
+      select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null,
+                 p.kind,
+                 p.is_drawn, case when p.defaults is null then c.spec
+                   else postrider_internal.spec_inherits(c.spec, p.defaults) end, null)::postrider_internal.spec_node
         from (select n.level, n.rank, n.place, case when n.spec ? 'chain' then 'chain' else 'batch' end as kind,
                      case when n.spec ? 'chain' then '.chain[#]'
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as step,
@@ -49,7 +55,8 @@ begin
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then n.spec -> 'batch'
                           else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below,
                      (select jsonb_object_agg(k.key, k.value) from jsonb_each(n.spec) k
-                       where k.key in ('queue', 'priority', 'timeout', 'service', 'credential') and k.value <> 'null') as defaults
+                       where k.key in ('queue', 'priority', 'timeout', 'service', 'credential')
+                         and k.value <> 'null') as defaults
                 from unnest(v_level) with ordinality
                      n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
                where n.spec ?| '{chain,batch}'

@@ -2,7 +2,8 @@
 -- planner: no-jit
 -- A name is good if a step of that name ends before this one begins: an earlier sibling in a chain, or one of the
 -- parent, and so on up. Above the root nothing is known: with p_is_open it may be there.
-create or replace function postrider_internal.spec_references(p_nodes postrider_internal.spec_node[], p_is_open boolean) returns void
+create or replace function postrider_internal.spec_references(p_nodes postrider_internal.spec_node[],
+                                                              p_is_open boolean) returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,7 +19,8 @@ begin
   with recursive nodes as materialized (
     select n.level, n.parent, n."position", n.place, n.kind, n.parent_kind, n.is_drawn, n.spec, n.each,
            n.spec ->> 'name' as name, row_number() over (partition by n.level order by n.rank)::int as rank
-      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each,
+                                              rank)
   ), found as materialized (
     select distinct n.level, n.rank, n.is_drawn, n.place || t.below as place, m.part[1] as template
       from nodes n
@@ -43,14 +45,16 @@ begin
     select c.of_level, c.of_rank, c.name, n.level, n.parent, n."position", n.parent_kind
       from climb c join nodes n on n.level = c.level - 1 and n.rank = c.parent
   ), seen as (
-    select u.level, u.rank, u.name, bool_or(u.is_before) as is_before, bool_or(u.is_beside) as is_beside, bool_or(u.is_self) as is_self
+    select u.level, u.rank, u.name, bool_or(u.is_before) as is_before, bool_or(u.is_beside) as is_beside,
+           bool_or(u.is_self) as is_self
       from (select c.of_level, c.of_rank, c.name, s.parent_kind = 'chain' and s."position" < c."position",
                    s.parent_kind = 'batch', s."position" = c."position"
               from climb c join nodes s on s.level = c.level and s.parent = c.parent and s.name = c.name
              union all
             select c.of_level, c.of_rank, c.name, true, false, false
               from climb c
-             where c.name = 'prev' and c.parent_kind = 'chain' and c."position" > 1) u (level, rank, name, is_before, is_beside, is_self)
+             where c.name = 'prev' and c.parent_kind = 'chain' and c."position" > 1) u (level, rank, name, is_before,
+                 is_beside, is_self)
      group by 1, 2, 3
   )
   select w.place,

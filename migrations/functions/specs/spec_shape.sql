@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.spec_shape(p_level int, p_spec jsonb, out below text, out reason text, out hint text)
+create or replace function postrider_internal.spec_shape(p_level int, p_spec jsonb, out below text, out reason text,
+                                                         out hint text)
 language plpgsql immutable
 as $$
 declare
@@ -34,7 +35,8 @@ begin
     reason := 'is empty';
     hint := 'Give it at least one step, or leave it out.';
   elsif jsonb_typeof(p_spec -> 'batch') = 'object' then
-    select '.batch' || d.below, d.reason, d.hint into below, reason, hint from postrider_internal.each_shape(p_spec -> 'batch') d;
+    select '.batch' || d.below, d.reason, d.hint into below, reason, hint
+      from postrider_internal.each_shape(p_spec -> 'batch') d;
   elsif jsonb_typeof(p_spec -> 'batch') <> 'array' then
     below := '.batch';
     reason := 'must be an array, or an object with each and do';

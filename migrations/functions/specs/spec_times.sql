@@ -13,7 +13,8 @@ begin
     return v_spec;
   end if;
   foreach v_key in array '{run_at,expires_at}'::text[] loop
-    if jsonb_typeof(v_spec -> v_key) = 'string' and not (p_keeps_words and v_spec ->> v_key ~* 'now|today|tomorrow|yesterday') then
+    if jsonb_typeof(v_spec -> v_key) = 'string'
+      and not (p_keeps_words and v_spec ->> v_key ~* 'now|today|tomorrow|yesterday') then
       v_spec := v_spec || jsonb_build_object(v_key, (v_spec ->> v_key)::timestamptz);
     end if;
   end loop;
@@ -23,7 +24,8 @@ begin
         select coalesce(jsonb_agg(postrider_internal.spec_times(e.value, p_keeps_words) order by e.place), '[]')
           from jsonb_array_elements(v_spec -> v_key) with ordinality e (value, place)));
     elsif jsonb_typeof(v_spec -> v_key) = 'object' and v_spec -> v_key ? 'do' then
-      v_spec := jsonb_set(v_spec, array[v_key, 'do'], postrider_internal.spec_times(v_spec -> v_key -> 'do', p_keeps_words));
+      v_spec := jsonb_set(v_spec, array[v_key, 'do'],
+                          postrider_internal.spec_times(v_spec -> v_key -> 'do', p_keeps_words));
     end if;
   end loop;
   return v_spec;

@@ -9,7 +9,8 @@ as $$
     when p_type = 'text' and p_base is null then format('s.spec ->> %L', p_column)
     else format(
       case when p_base is null then '%s' else 'coalesce(%s, %s)' end,
-      format(case when p_type = 'bytea' then E'case when s.spec ->> %1$L ~ E''^\\\\\\\\x([0-9A-Fa-f]{2})*$'' then decode(substr(s.spec ->> %1$L, 3), ''hex'') else convert_to(s.spec ->> %1$L, ''UTF8'') end'
+      format(case when p_type = 'bytea'
+             then E'case when s.spec ->> %1$L ~ E''^\\\\\\\\x([0-9A-Fa-f]{2})*$'' then decode(substr(s.spec ->> %1$L, 3), ''hex'') else convert_to(s.spec ->> %1$L, ''UTF8'') end'
                   when p_type like '%[]'
                     then 'case when jsonb_typeof(s.spec -> %1$L) = ''array'' then array(select (e #>> ''{}'')::%2$s from jsonb_array_elements(s.spec -> %1$L) e) end'
                   else '(s.spec ->> %1$L)::%2$s' end, p_column, rtrim(p_type, '[]')), p_base)

@@ -12,7 +12,8 @@ begin
   v_nodes := postrider_internal.spec_check(spec, '$', false, case when spec ->> 'parent_id' ~ '^[0-9]{1,18}$' then (
     select p.defaults from postrider_internal.parents p where p.id = (spec ->> 'parent_id')::bigint) end);
   if v_nodes[1].kind = 'request' and not v_nodes[1].spec ? 'url' then
-    raise exception using errcode = 'PR006', message = '$: the spec has no url', hint = 'Give at least {"url": "https://…"}.';
+    raise exception using errcode = 'PR006', message = '$: the spec has no url',
+      hint = 'Give at least {"url": "https://…"}.';
   end if;
   if cardinality(v_nodes) > 1 then
     -- After SET CONSTRAINTS ALL IMMEDIATE the root would be looked at before its members are there.

@@ -5,7 +5,8 @@
 --
 -- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a
 -- template, and no result.
-create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean default false) returns jsonb
+create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[],
+                                                           p_takes_text boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,7 +16,8 @@ declare
   v_answer record;
   v_parts jsonb := '{}';
 begin
-  select r.* into v_result from postrider_internal.results r where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
+  select r.* into v_result from postrider_internal.results r
+    where r.job_id = p_job and (r.state = 's' or r.state = 'f' and r.status_code is not null);
   if not found then
     return null;
   end if;
@@ -29,7 +31,8 @@ begin
   if 'body' = any (p_parts) or 'result' = any (p_parts) and v_result.result is null then
     if octet_length(v_result.body) > 16777216 then
       raise exception using errcode = 'PR009',
-        message = format('the answer of job %s is larger than 16 MiB; give that job an extract and use its result', p_job);
+        message = format('the answer of job %s is larger than 16 MiB; give that job an extract and use its result',
+                         p_job);
     end if;
   end if;
   if 'result' = any (p_parts) then
@@ -42,7 +45,8 @@ begin
      and postrider_internal.claims_json(coalesce(v_result.headers, ''), v_result.body) then
     v_answer := postrider_internal.answer_value(v_result.headers, v_result.body, v_result.encoding);
     if v_answer.defect is not null and not ('body' = any (p_parts) and p_takes_text) then
-      raise exception using errcode = 'PR009', message = format('the answer of job %s %s; its server has to send valid JSON', p_job, v_answer.defect);
+      raise exception using errcode = 'PR009',
+        message = format('the answer of job %s %s; its server has to send valid JSON', p_job, v_answer.defect);
     end if;
     if 'body' = any (p_parts) and v_answer.value is not null then
       v_parts := v_parts || jsonb_build_object('body', v_answer.value);
@@ -53,7 +57,8 @@ begin
   end if;
   if 'headers' = any (p_parts) and v_result.headers is not null then
     v_parts := v_parts || jsonb_build_object('headers', (
-      select jsonb_object_agg(lower(h.key collate "C"), h.value -> 0) from jsonb_each(postrider_internal.headers_json(v_result.headers)) h));
+      select jsonb_object_agg(lower(h.key collate "C"), h.value -> 0)
+        from jsonb_each(postrider_internal.headers_json(v_result.headers)) h));
   end if;
   return v_parts;
 end

@@ -6,7 +6,8 @@ as $$
   with recursive up (parent_id, item) as (
     select m.parent_id, m.item from postrider_internal.members m where m.job_id = p_job
     union all
-    select m.parent_id, m.item from up u join postrider_internal.members m on m.job_id = u.parent_id where u.item is null
+    select m.parent_id, m.item from up u join postrider_internal.members m on m.job_id = u.parent_id
+      where u.item is null
   )
   select u.item from up u where u.item is not null
 $$;

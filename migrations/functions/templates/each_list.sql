@@ -29,11 +29,13 @@ begin
       defect := case
         when items is null then 'each: the list is neither an array nor one template; write it like "{{list.body.ids}}"'
         else format('each: {{%s}} is not a list but %s; look at the answer and mend the template', v_parts[2],
-               case jsonb_typeof(items) when 'object' then 'an object' when 'null' then 'null' else 'a ' || jsonb_typeof(items) end) end;
+               case jsonb_typeof(items) when 'object' then 'an object' when 'null' then 'null'
+                 else 'a ' || jsonb_typeof(items) end) end;
     end if;
   end if;
   if defect is null and jsonb_array_length(items) > 10000 then
-    defect := format('each: the list has %s elements, and 10000 are allowed; fetch it in parts', jsonb_array_length(items));
+    defect := format('each: the list has %s elements, and 10000 are allowed; fetch it in parts',
+                     jsonb_array_length(items));
   end if;
   if defect is not null then
     items := null;

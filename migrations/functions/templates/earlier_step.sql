@@ -12,7 +12,8 @@ declare
   v_place record;
 begin
   loop
-    select m.parent_id, m.position, (select t.kind from postrider_internal.trees t where t.job_id = m.parent_id) as kind into v_place
+    select m.parent_id, m.position,
+           (select t.kind from postrider_internal.trees t where t.job_id = m.parent_id) as kind into v_place
       from postrider_internal.members m
      where m.job_id = v_job;
     exit when not found;

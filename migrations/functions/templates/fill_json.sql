@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_kind: j JSON, f form, q query, t text only (headers, parts). A text that is one whole template keeps the type of
 -- its value in j, f and q; null is kept in j alone, since everywhere else it would be sent as nothing.
-create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") returns jsonb
+create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb,
+                                                        p_kind "char") returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -22,7 +23,8 @@ begin
         v_misfit := jsonb_path_query_first(
           v_value, 'strict $[*] ? (@.type() == "object" || @.type() == "array" || @ == null)');
         if v_misfit is not null then
-          raise exception using errcode = 'PR009', message = format('%s: {{%s}} is a list with %s in it, and only texts, numbers, true and '
+          raise exception using errcode = 'PR009',
+            message = format('%s: {{%s}} is a list with %s in it, and only texts, numbers, true and '
             'false fit into a list here; take a part of it', v_place, v_parts[2],
             case jsonb_typeof(v_misfit) when 'null' then 'null' when 'array' then 'a list' else 'an object' end);
         end if;
@@ -30,10 +32,12 @@ begin
         perform postrider_internal.template_text(v_place, v_parts[2], p_values, false);
       elsif p_kind = 'f' and jsonb_path_exists(v_value, 'strict $.** ? (@ == null)') then
         raise exception using errcode = 'PR009',
-          message = format('%s: {{%s}} is or holds null, which cannot be sent in a form; take a part of it', v_place, v_parts[2]);
+          message = format('%s: {{%s}} is or holds null, which cannot be sent in a form; take a part of it', v_place,
+                           v_parts[2]);
       end if;
     else
-      v_value := to_jsonb(postrider_internal.fill_text(v_place, v_found.value, p_values, p_kind = 'j' or p_kind = 'f' or p_column = 'body_parts'));
+      v_value := to_jsonb(postrider_internal.fill_text(v_place, v_found.value, p_values, p_kind = 'j' or p_kind = 'f'
+                                                       or p_column = 'body_parts'));
     end if;
     v_length := v_length + pg_column_size(v_value);
     if v_length > 1048576 then

@@ -38,7 +38,8 @@ begin
         defect := postrider_internal.page_argument(p_job.paginate, v_filled.url, null);
       end if;
       if defect is not null then
-        raise exception using errcode = 'PR009', message = format('url: with its templates filled it sets the argument %s, and so does '
+        raise exception using errcode = 'PR009',
+          message = format('url: with its templates filled it sets the argument %s, and so does '
           'paginate for each page; take a URL without it, or name another argument in paginate', defect);
       end if;
     end if;
@@ -48,13 +49,16 @@ begin
     if p_job.headers::text like '%{{%' then
       v_filled.headers := postrider_internal.fill_json('headers', p_job.headers, v_values, 't');
     end if;
-    for v_found in select p.path, p.value from postrider_internal.template_places(p_job.headers) p where v_filled.headers is not null loop
-      if (postrider_internal.headers_defect(jsonb_build_object('X', v_filled.headers #> v_found.path))).reason is not null then
+    for v_found in select p.path, p.value from postrider_internal.template_places(p_job.headers) p
+      where v_filled.headers is not null loop
+      if (postrider_internal.headers_defect(jsonb_build_object('X', v_filled.headers #> v_found.path))).reason
+        is not null then
         code := 'bad_header';
         defect := format('headers.%s: with %s filled it holds a line break or control character, or is longer than 8000 bytes; '
           'a header is one line', array_to_string(v_found.path, '.'),
           (select string_agg(format('{{%s}}', p.part), ', ' order by p.place)
-             from unnest(postrider_internal.template_parts(v_found.value)) with ordinality as p(part, place) where p.place % 2 = 0));
+             from unnest(postrider_internal.template_parts(v_found.value)) with ordinality as p(part, place)
+               where p.place % 2 = 0));
         return;
       end if;
     end loop;
@@ -64,7 +68,8 @@ begin
         defect := postrider_internal.page_body_defect(p_job.paginate, v_filled.body_json, false);
       end if;
       if defect is not null then
-        raise exception using errcode = 'PR009', message = format('paginate: with the templates of the job filled, %s', defect);
+        raise exception using errcode = 'PR009',
+          message = format('paginate: with the templates of the job filled, %s', defect);
       end if;
     end if;
     if p_job.body_form::text like '%{{%' then
@@ -74,7 +79,8 @@ begin
       v_filled.body_parts := postrider_internal.fill_json('body_parts', p_job.body_parts, v_values, 't');
     end if;
     if v_filled.body_parts is not null then
-      defect := 'body_parts: with its templates filled ' || (postrider_internal.parts_defect(v_filled.body_parts)).reason;
+      defect := 'body_parts: with its templates filled '
+        || (postrider_internal.parts_defect(v_filled.body_parts)).reason;
     end if;
     if defect is not null then
       code := case when defect like '%line break%' then 'bad_header' else 'template' end;
@@ -89,7 +95,8 @@ begin
         if postrider_internal.body_bytes(p_job, v_most) > v_most then
           code := 'too_large';
           defect := format('%s: with its templates filled it has more than the %s bytes that settings.max_request_body allows',
-            case when p_job.body_json is not null then 'body_json' when p_job.body_form is not null then 'body_form' else 'body_parts' end,
+            case when p_job.body_json is not null then 'body_json' when p_job.body_form is not null then 'body_form'
+              else 'body_parts' end,
             v_most);
           return;
         end if;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is put in is not looked at for templates again.
-create or replace function postrider_internal.fill_text(p_place text, p_text text, p_values jsonb, p_takes_containers boolean) returns text
+create or replace function postrider_internal.fill_text(p_place text, p_text text, p_values jsonb,
+                                                        p_takes_containers boolean) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$

@@ -24,12 +24,14 @@ begin
     v_shown := format('{{%s}}', v_parts[2]);
     v_url := postrider_internal.template_text('url', v_parts[2], p_values, false);
     if v_url = '' or length(v_url) > 8000 or v_url ~ '[^!-~]' or v_url like E'%\\\\%' then
-      raise exception using errcode = 'PR009', message = format('url: %s is neither a path nor a URL that can be called; '
+      raise exception using errcode = 'PR009',
+        message = format('url: %s is neither a path nor a URL that can be called; '
         'a URL holds no spaces, no backslashes and nothing outside ASCII', v_shown);
     end if;
     if v_url ~* '^(https?:)?//[^/?#@]+([/?#]|$)' then
       foreach v_base in array p_servers || postrider_internal.job_url('/', p_use_cdn, p_service) loop
-        if postrider_internal.url_origin(case when v_url like '//%' then split_part(v_base, ':', 1) || ':' else '' end || v_url)
+        if postrider_internal.url_origin(case when v_url like '//%' then split_part(v_base, ':', 1) || ':'
+                                         else '' end || v_url)
            = postrider_internal.url_origin(v_base) then
           v_url := regexp_replace(v_url, '^([A-Za-z]+:)?//[^/?#]*/?', '/');
           exit;
@@ -64,12 +66,15 @@ begin
 
   v_base := postrider_internal.job_url(v_sample, p_use_cdn, p_service);
   v_base := substring(v_base from '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*');
-  if substring(postrider_internal.job_url(v_url, p_use_cdn, p_service) from '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*') is distinct from v_base
+  if substring(postrider_internal.job_url(v_url, p_use_cdn, p_service) from '^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*')
+    is distinct from v_base
      or v_base is null and v_url ~ '^([A-Za-z][A-Za-z0-9+.-]*:|//)' then
-    raise exception using errcode = 'PR009', message = format('url: %s leads to another scheme, host or port, which a value may not; '
+    raise exception using errcode = 'PR009',
+      message = format('url: %s leads to another scheme, host or port, which a value may not; '
       'name that service in a job of its own', v_shown);
   end if;
-  if v_base is not null and (postrider_internal.url_defect(postrider_internal.job_url(v_url, p_use_cdn, p_service))).reason is not null then
+  if v_base is not null and (postrider_internal.url_defect(postrider_internal.job_url(v_url, p_use_cdn,
+      p_service))).reason is not null then
     raise exception using errcode = 'PR009', message = format('url: with %s filled it %s', v_shown,
       (postrider_internal.url_defect(postrider_internal.job_url(v_url, p_use_cdn, p_service))).reason);
   end if;

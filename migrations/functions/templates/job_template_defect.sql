@@ -19,7 +19,8 @@ begin
   if p_job.parent_id is not null then
     select d.c, 'holds a template, and is taken as it is', d.h into column_name, reason, hint from (values
       (p_job.download_to, 'download_to', 'Where a file goes cannot come from an answer; write its path out.'),
-      (p_job.callback_url, 'callback_url', 'Where the webhook goes cannot come from an answer; write its URL out.')) as d(value, c, h)
+      (p_job.callback_url, 'callback_url',
+       'Where the webhook goes cannot come from an answer; write its URL out.')) as d(value, c, h)
      where position('{{' in d.value) > 0 limit 1;
     if column_name is not null then
       return;

@@ -41,7 +41,8 @@ begin
         return;
       end if;
       v_object := case when v_step.state = 's' then
-        postrider_internal.step_object(v_step.step, v_step.is_tree, v_keys, postrider_internal.run_if_reads(v_path, v_name)) end;
+        postrider_internal.step_object(v_step.step, v_step.is_tree, v_keys,
+                                       postrider_internal.run_if_reads(v_path, v_name)) end;
     end if;
     if v_object is not null then
       v_scope := v_scope || jsonb_build_object(v_name, v_object);

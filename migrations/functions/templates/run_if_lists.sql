@@ -21,7 +21,8 @@ begin
   for v_part in
     select m.found
       from regexp_matches(p_run_if::text,
-             E'(\\$(?:\\."(?:[^"\\\\]|\\\\.)*")+)(?=\\[|\\.(?:size|type)\\(\\))|("(?:[^"\\\\]|\\\\.)*"|[^"$]+|\\$)', 'g') as m(found)
+             E'(\\$(?:\\."(?:[^"\\\\]|\\\\.)*")+)(?=\\[|\\.(?:size|type)\\(\\))|("(?:[^"\\\\]|\\\\.)*"|[^"$]+|\\$)',
+             'g') as m(found)
   loop
     v_text := v_text || coalesce(v_part[1], v_part[2]);
     continue when v_part[1] is null;

@@ -6,9 +6,11 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(jsonb_agg(distinct (w.names - 0) || case when w.more > '' then '[null]' else '[]' end::jsonb), '[]')
-    from (select (select jsonb_agg((n.found[1])::jsonb) from regexp_matches(m.found[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found)) as names,
+    from (select (select jsonb_agg((n.found[1])::jsonb)
+                  from regexp_matches(m.found[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found)) as names,
                  m.found[2] as more
-            from regexp_matches(p_path, E'\\$((?:\\."(?:[^"\\\\]|\\\\.)*")+)([\\[.?]?)|"(?:[^"\\\\]|\\\\.)*"', 'g') as m(found)
+            from regexp_matches(p_path, E'\\$((?:\\."(?:[^"\\\\]|\\\\.)*")+)([\\[.?]?)|"(?:[^"\\\\]|\\\\.)*"',
+                                'g') as m(found)
            where m.found[1] is not null) w
    where w.names ->> 0 = p_name
 $$;

@@ -7,7 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_literals text[] := regexp_split_to_array(p_value, E'\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\}');
-  v_found text[] := array(select m.part[1] from regexp_matches(p_value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') as m(part));
+  v_found text[] := array(select m.part[1]
+                          from regexp_matches(p_value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') as m(part));
   v_parts text[] := v_literals[1:1];
 begin
   for i in 1 .. cardinality(v_found) loop

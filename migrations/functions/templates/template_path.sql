@@ -7,7 +7,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
-    select array_agg(case when s.step like '"%' then substr(s.step, 2, length(s.step) - 2) else s.step end order by s.place)
+    select array_agg(case when s.step like '"%' then substr(s.step, 2, length(s.step) - 2) else s.step end
+                     order by s.place)
       from regexp_matches(
              case when p_expression ~ E'^(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")(?:\\.(?:[^\\x01-\\x2c./:-@[-^`{-\\x7f]+|"[^"\\\\]+")|\\[(?:-?[0-9]{1,9}|"[^"\\\\]+")\\]){0,99}$'
                   then p_expression end,

@@ -4,7 +4,8 @@ language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select distinct postrider_internal.template_path(p.part)
-    from unnest(case when position('{{' in p_value) > 0 then postrider_internal.template_parts(p_value) end) with ordinality as p(part, place)
+    from unnest(case when position('{{' in p_value) > 0
+                then postrider_internal.template_parts(p_value) end) with ordinality as p(part, place)
    where p.place % 2 = 0
 $$;
 comment on function postrider_internal.template_paths(text) is

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- In plpgsql, whose plans are kept: a function in SQL that is not inlined is planned anew for each call, 100 us.
-create or replace function postrider_internal.template_places(p_json jsonb, out path text[], out value text) returns setof record
+create or replace function postrider_internal.template_places(p_json jsonb, out path text[],
+                                                              out value text) returns setof record
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,7 +17,8 @@ begin
            select o.key, o.value from jsonb_each(case when jsonb_typeof(w.value) = 'object' then w.value end) o
             union all
            select (a.place - 1)::text, a.value
-             from jsonb_array_elements(case when jsonb_typeof(w.value) = 'array' then w.value end) with ordinality as a(value, place)) c
+             from jsonb_array_elements(case when jsonb_typeof(w.value) = 'array'
+                                       then w.value end) with ordinality as a(value, place)) c
      where position('{{' in c.value::text) > 0
   )
   select w.path, w.value #>> '{}' from walk w where jsonb_typeof(w.value) = 'string';

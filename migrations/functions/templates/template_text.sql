@@ -10,9 +10,11 @@ declare
 begin
   if v_type = 'null' then
     raise exception using errcode = 'PR009',
-      message = format('%s: {{%s}} is null, which cannot be sent here; look at the answer and mend the template', p_place, p_template);
+      message = format('%s: {{%s}} is null, which cannot be sent here; look at the answer and mend the template',
+                       p_place, p_template);
   elsif v_type in ('object', 'array') and not p_takes_containers then
-    raise exception using errcode = 'PR009', message = format('%s: {{%s}} is %s, and only a text, a number, true or false fits here; '
+    raise exception using errcode = 'PR009',
+      message = format('%s: {{%s}} is %s, and only a text, a number, true or false fits here; '
       'name a member of it', p_place, p_template, case v_type when 'array' then 'a list' else 'an object' end);
   end if;
   return v_value #>> '{}';

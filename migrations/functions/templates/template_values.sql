@@ -24,7 +24,8 @@ begin
     v_path := postrider_internal.template_path(p_templates[i]);
     v_place := format('%s: {{%s}}', p_places[i], p_templates[i]);
     if v_path is null then
-      raise exception using errcode = 'PR009', message = v_place || ' cannot be read; write a step''s name and the way to the value';
+      raise exception using errcode = 'PR009',
+        message = v_place || ' cannot be read; write a step''s name and the way to the value';
     end if;
     if v_path[1] = 'item' then
       v_steps := v_steps || null::bigint;
@@ -44,22 +45,26 @@ begin
       -- A number is a place in the results, unless it stands in quotes and a member has that name.
       exit when v_path[v_at] ~ E'^-?[0-9]+$'
         and (not postrider_internal.template_quotes(p_templates[i], v_at)
-             or not exists (select from postrider_internal.members m where m.parent_id = v_step.step and m.name = v_path[v_at]));
+             or not exists (select from postrider_internal.members m
+                            where m.parent_id = v_step.step and m.name = v_path[v_at]));
       select m.job_id as step, m.is_tree, m.state into v_step
         from postrider_internal.member_states(v_step.step) m
        where m.name = v_path[v_at];
       if not found then
         raise exception using errcode = 'PR009',
           message = format('%s: %s has no member with the name %s; its results are {{%s.results}}', v_place,
-                           array_to_string(v_path[:v_at - 1], '.'), left(v_path[v_at], 200), array_to_string(v_path[:v_at - 1], '.'));
+                           array_to_string(v_path[:v_at - 1], '.'), left(v_path[v_at], 200),
+                           array_to_string(v_path[:v_at - 1], '.'));
       end if;
       v_at := v_at + 1;
     end loop;
     -- A batch that settles goes on past a member that failed; if it was answered, the answer is there.
     if v_step.state is distinct from 's'
        and not (v_step.state = 'f' and not v_step.is_tree
-                and exists (select from postrider_internal.results r where r.job_id = v_step.step and r.status_code is not null)) then
-      raise exception using errcode = 'PR009', message = format('%s has no value: job %s %s; see explain(%s)', v_place, v_step.step,
+                and exists (select from postrider_internal.results r
+                            where r.job_id = v_step.step and r.status_code is not null)) then
+      raise exception using errcode = 'PR009',
+        message = format('%s has no value: job %s %s; see explain(%s)', v_place, v_step.step,
         case v_step.state when 'k' then 'was skipped' when 'f' then 'failed' when 'c' then 'was cancelled'
           when 'e' then 'expired' when 'u' then 'ended with an unknown outcome' else 'has not ended' end, v_step.step);
     end if;
@@ -70,7 +75,8 @@ begin
       else v_path[v_at] end;
     if not v_step.is_tree and v_parts[i] not in ('body', 'status', 'headers', 'result') then
       raise exception using errcode = 'PR009',
-        message = format('%s: a request has body, status, headers and result, not %s', v_place, left(v_path[v_at], 200));
+        message = format('%s: a request has body, status, headers and result, not %s', v_place,
+                         left(v_path[v_at], 200));
     end if;
     v_rest := v_rest || v_at + coalesce(v_path[v_at] = v_parts[i], false)::int;
   end loop;
@@ -83,11 +89,13 @@ begin
       v_loaded := v_loaded || coalesce(v_steps[i], 0);
       begin
         v_objects := v_objects || case v_parts[i]
-          when 'item' then (select jsonb_build_object('item', e) from postrider_internal.each_item(p_job) e where e is not null)
+          when 'item' then (select jsonb_build_object('item', e) from postrider_internal.each_item(p_job) e
+                            where e is not null)
           when 'results' then jsonb_build_object('results', postrider_internal.tree_results(v_steps[i]))
           else postrider_internal.answer_parts(v_steps[i], array(
                  select p.part from unnest(v_steps, v_parts) as p(step, part) where p.step = v_steps[i]), not exists (
-                 select from unnest(v_steps, v_parts, p_templates, v_rest, p_places) as p(step, part, template, rest, place)
+                 select from unnest(v_steps, v_parts, p_templates, v_rest, p_places) as p(step, part, template, rest,
+                     place)
                   where p.step = v_steps[i] and p.part = 'body'
                     and ((postrider_internal.template_path(p.template))[p.rest] is not null or p.place = 'each'))) end;
       exception when sqlstate 'PR009' then
@@ -107,13 +115,15 @@ begin
         when v_steps[i] is null and v_objects[v_at] is null then ': the job was not made by each, so it has no item'
         when v_steps[i] is null then ' has no value: the element of each has no such member'
         when v_parts[i] = 'result' and v_objects[v_at] -> 'result' is null
-          then format(': the answer of job %s has no result, it failed or is not JSON; its text is its body', v_steps[i])
+          then format(': the answer of job %s has no result, it failed or is not JSON; its text is its body',
+                      v_steps[i])
         else format(' has no value: look at the answer of job %s and mend the template', v_steps[i]) end;
     end if;
     v_total := v_total + pg_column_size(v_value);
     if v_total > p_limit then
       raise exception using errcode = 'PR009',
-        message = format('%s is too large: values take at most %s in one job; take a part of it', v_place, pg_size_pretty(p_limit));
+        message = format('%s is too large: values take at most %s in one job; take a part of it', v_place,
+                         pg_size_pretty(p_limit));
     end if;
     v_values := v_values || v_value;
   end loop;

@@ -9,7 +9,8 @@ as $$
          + coalesce(pg_column_size(p_job.headers), 0) <= 32768
      and cardinality(string_to_array(
            coalesce(p_job.url, '') || coalesce(p_job.query::text, '') || coalesce(p_job.headers::text, '')
-           || coalesce(p_job.body_json::text, '') || coalesce(p_job.body_form::text, '') || coalesce(p_job.body_parts::text, ''),
+           || coalesce(p_job.body_json::text, '') || coalesce(p_job.body_form::text, '')
+             || coalesce(p_job.body_parts::text, ''),
            '{{')) <= 21
 $$;
 comment on function postrider_internal.templates_are_cheap(postrider.jobs) is

@@ -4,7 +4,8 @@
 --
 -- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A
 -- failure ends it at once; what joins in that moment is ended by the delta that tells of it.
-create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) returns "char"
+create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees,
+                                                           p_is_inner boolean) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -78,7 +79,8 @@ begin
     perform from postrider_internal.trees x where x.job_id = t.job_id for update skip locked;
     exit when not found;
     -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
-    select min(m.position) - 1 into t.reached from postrider_internal.members m where m.parent_id = t.job_id and m.is_waiting;
+    select min(m.position) - 1 into t.reached from postrider_internal.members m
+      where m.parent_id = t.job_id and m.is_waiting;
     v_is_dry := false;
     continue when t.reached is not null;
     if t.failed > 0 and postrider_internal.tree_has_expired(t) then

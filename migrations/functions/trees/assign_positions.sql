@@ -23,7 +23,8 @@ begin
       parents as (
         select d.parent_id,
                greatest(max(d.position), (
-                 select m.position from postrider_internal.members m where m.parent_id = d.parent_id order by m.position desc limit 1), 0) as base,
+                 select m.position from postrider_internal.members m where m.parent_id = d.parent_id
+                   order by m.position desc limit 1), 0) as base,
                array_agg(d.id order by d.position is not null, d.id) as ids,
                array_agg(d.position order by d.position is not null, d.id) as positions,
                array_agg(d.name order by d.position is not null, d.id) as names
@@ -59,9 +60,11 @@ begin
     select j.id, j.parent_id, j.position, t.kind into v_place
       from postrider.jobs j join postrider_internal.trees t on t.job_id = j.parent_id
      where j.id = any (p_jobs) and j.position is not null
-       and (exists (select from postrider_internal.members m where m.parent_id = j.parent_id and m.position = j.position)
+       and (exists (select from postrider_internal.members m
+                    where m.parent_id = j.parent_id and m.position = j.position)
             or exists (select from postrider.jobs k
-                        where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.position = j.position and k.id <> j.id))
+                        where k.id = any (p_jobs) and k.parent_id = j.parent_id and k.position = j.position
+                          and k.id <> j.id))
      limit 1;
     if found then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',

@@ -7,7 +7,8 @@ declare
   v_parent postrider_internal.trees;
   v_state "char";
 begin
-  select t.* into v_parent from postrider_internal.trees t where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = p_tree);
+  select t.* into v_parent from postrider_internal.trees t
+    where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = p_tree);
   -- Its parent may have ended instead, while its row was held: then it is ended with the rest below, never begun.
   if v_parent.state <> 'o' then
     return;

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
-create or replace function postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) returns "char"
+create or replace function postrider_internal.begin_member(p_job postrider.jobs,
+                                                           p_tree postrider_internal.trees) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_has_callbacks boolean := postrider_internal.has_callbacks(p_job);
-  v_is_told boolean := v_has_callbacks or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_job.id);
+  v_is_told boolean := v_has_callbacks or exists (select from postrider.hooks)
+    and postrider_internal.is_hooked(p_job.id);
   v_state "char";
   v_code text;
   v_error text;
@@ -62,15 +64,18 @@ begin
   end if;
   if v_state is not null then
     if p_job.kind <> 'request' then
-      select t.* into v_tree from postrider_internal.trees t where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
+      select t.* into v_tree from postrider_internal.trees t
+        where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
       if not found then
         -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
-        insert into postrider_internal.tree_deltas (tree_id, run) select t.job_id, t.run from postrider_internal.trees t where t.job_id = p_job.id;
+        insert into postrider_internal.tree_deltas (tree_id, run) select t.job_id, t.run from postrider_internal.trees t
+          where t.job_id = p_job.id;
         return null;
       end if;
       return postrider_internal.end_tree(v_tree, v_state, v_code, v_error, true);
     end if;
-    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told then p_tree.job_id end, v_is_told);
+    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told
+                                       then p_tree.job_id end, v_is_told);
     return case when not v_is_told then v_state end;
   end if;
 
@@ -84,7 +89,8 @@ begin
   if v_run_at > now() then
     insert into postrider_internal.scheduled (
       run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
-    values (v_run_at, p_job.id, coalesce(v_track, 0), v_member.attempt, v_member.attempt + p_job.max_attempts, v_member.rekey,
+    values (v_run_at, p_job.id, coalesce(v_track, 0), v_member.attempt, v_member.attempt + p_job.max_attempts,
+            v_member.rekey,
             p_job.delivery = 'at_most_once', v_expires_at, p_tree.job_id, v_has_callbacks);
   else
     insert into postrider_internal.ready (

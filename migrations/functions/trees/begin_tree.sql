@@ -19,7 +19,8 @@ begin
        select from postrider_internal.trees t
         where t.job_id = p_tree and t.state = 'w'
           and (t.expanded is not null
-               or not exists (select from postrider_internal.members m where m.parent_id = p_tree and m.item is not null))) then
+               or not exists (select from postrider_internal.members m
+                              where m.parent_id = p_tree and m.item is not null))) then
     if v_mode = 'tick' then
       v_is_left := true;
     else
@@ -41,8 +42,10 @@ begin
      set state = 'o', started_at = clock_timestamp(), is_planted = true,
          children = case when t.is_planted then t.children
                          else (select count(*) from postrider_internal.members m where m.parent_id = p_tree) end,
-         is_expanding = v_is_left or coalesce(jsonb_array_length(v_items) * postrider_internal.each_jobs(v_job.each) > 100, false)
-   where t.ctid = (select x.ctid from postrider_internal.trees x where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
+         is_expanding = v_is_left or coalesce(jsonb_array_length(v_items) * postrider_internal.each_jobs(v_job.each)
+                                              > 100, false)
+   where t.ctid = (select x.ctid from postrider_internal.trees x
+                   where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then
     -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
@@ -53,7 +56,8 @@ begin
     return postrider_internal.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
   elsif v_tree.is_expanding or v_mode = 'tick' or p_is_inner and v_tree.children > 100 then
     -- Thousands of members are not for the transaction that finished the step before.
-    insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_is_left and v_mode <> 'tick');
+    insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_is_left
+        and v_mode <> 'tick');
     perform postrider_internal.notify_idle_workers();
     return null;
   elsif v_items is not null then

@@ -19,7 +19,8 @@ as $$
     else false end), false)
     from (select nullif(p_result.state, 's') as state, p_result.status_code, p_result.bytes_sent, p_result.error_code
           union all
-          select t.ended_as, t.status_code, t.bytes_sent, t.error_code from postrider_internal.past_attempts t where t.job_id = p_result.job_id) a
+          select t.ended_as, t.status_code, t.bytes_sent, t.error_code from postrider_internal.past_attempts t
+            where t.job_id = p_result.job_id) a
 $$;
 comment on function postrider_internal.can_have_acted(postrider_internal.results) is
   'whether the server may have acted on a request of an at_most_once job that did not succeed: then only a person''s word sends it again';

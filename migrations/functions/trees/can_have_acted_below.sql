@@ -12,7 +12,8 @@ as $$
       from below b
       join postrider_internal.trees t on t.job_id = b.id and not (t.state = 's' and t.mode = 'f')
       join postrider_internal.members m on m.parent_id = b.id
-     cross join lateral (select x.job_id, x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r
+     cross join lateral (select x.job_id, x.state from postrider_internal.results x
+                         where x.job_id = m.job_id offset 0) r
      where r.state <> 's' or exists (select from postrider_internal.trees i where i.job_id = r.job_id))
   select exists (
     select from below b

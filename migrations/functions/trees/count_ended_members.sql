@@ -11,7 +11,8 @@
 --
 -- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree
 -- failed. If no callback or hook follows it, end_descendants counts it.
-create or replace function postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) returns void
+create or replace function postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[],
+                                                                  p_state "char"[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
@@ -24,7 +25,8 @@ begin
   -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
   with told as (
     select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
-      from (select m.tree, count(*) as finished, count(*) filter (where postrider_internal.is_failed_member(m.state) or m.state = 'x') as failed,
+      from (select m.tree, count(*) as finished,
+            count(*) filter (where postrider_internal.is_failed_member(m.state) or m.state = 'x') as failed,
                    count(*) filter (where m.state = 's') as succeeded,
                    min(m.job) filter (where postrider_internal.is_failed_member(m.state)) as failed_job
               from unnest(p_tree, p_job, p_state) as m(tree, job, state)
@@ -41,9 +43,11 @@ begin
   begin
     perform set_config('postrider.is_told', 'on', true);
     for v_sum in
-      select t.job_id, t.run, m.job, m.state, (postrider_internal.is_failed_member(m.state) or m.state = 'x') as has_failed, m.state = 'x' as is_swept
+      select t.job_id, t.run, m.job, m.state,
+             (postrider_internal.is_failed_member(m.state) or m.state = 'x') as has_failed, m.state = 'x' as is_swept
         from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-       cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
+       cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x
+                           where x.job_id = m.tree offset 0) t
        where t.kind = 'c'
     loop
       perform postrider_internal.settle_tree(
@@ -54,10 +58,12 @@ begin
     perform set_config('postrider.is_told', v_is_told, true);
   exception when others then
     insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
-    select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int, (m.state = 's')::int,
+    select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int,
+           (m.state = 's')::int,
            case when postrider_internal.is_failed_member(m.state) then m.job end
       from unnest(p_tree, p_job, p_state) as m(tree, job, state)
-     cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = m.tree offset 0) t
+     cross join lateral (select x.job_id, x.run, x.kind from postrider_internal.trees x
+                         where x.job_id = m.tree offset 0) t
      where t.kind = 'c';
   end;
 end

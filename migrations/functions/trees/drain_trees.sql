@@ -16,9 +16,11 @@ begin
   loop
     begin
       select * into v_below from postrider_internal.end_descendants(v_tree.job_id, case
-        when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k' else 'c' end::"char", p_limit - v_ended);
+        when v_tree.state = 'k' or v_tree.kind = 'c' and v_tree.state = 'f' then 'k'
+          else 'c' end::"char", p_limit - v_ended);
       update postrider_internal.trees t
-         set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
+         set is_draining = v_below.remaining, released = t.released + v_below.released,
+           finished = t.finished + v_below.ended,
              failed = t.failed + v_below.failed
        where t.job_id = v_tree.job_id;
       v_ended := v_ended + v_below.ended;

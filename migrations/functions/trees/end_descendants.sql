@@ -16,7 +16,8 @@ declare
   v_code constant text := case when p_state = 'c' then 'cancelled' end;
   v_error constant text := case p_state when 'c' then v_cancelled
                                         else format('skipped: %s %s ended before its turn came', (
-                                          select postrider_internal.kind_name(t.kind) from postrider_internal.trees t where t.job_id = p_tree), p_tree) end;
+                                          select postrider_internal.kind_name(t.kind) from postrider_internal.trees t
+                                            where t.job_id = p_tree), p_tree) end;
   v_ids bigint[];
   v_tree postrider_internal.trees;
   v_state "char";
@@ -42,7 +43,8 @@ begin
       select r.ctid as spot
         from unnest(v_ids) as u(id)
        cross join lateral (
-             select x.ctid from postrider_internal.ready x where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
+             select x.ctid from postrider_internal.ready x
+               where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
     gone as (
       delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*),
     told as (
@@ -51,23 +53,28 @@ begin
     planned as materialized (
       select s.ctid as spot
         from unnest(v_ids) as u(id)
-       cross join lateral (select x.ctid from postrider_internal.scheduled x where x.job_id = u.id for update skip locked) s),
+       cross join lateral (select x.ctid from postrider_internal.scheduled x
+                           where x.job_id = u.id for update skip locked) s),
     dropped as (
       delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
     -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not
     -- called.
     over as materialized (
-      select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track, g.rekey,
+      select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track,
+             g.rekey,
              case when g.is_called then g.since end as started_at,
-             g.has_callbacks or case when v_hooked then postrider_internal.is_hooked(g.job_id) else false end as is_told,
+             g.has_callbacks or case when v_hooked then postrider_internal.is_hooked(g.job_id)
+               else false end as is_told,
              case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
-        from (select g.*, g.worker > 0 and not (v_hooked and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
+        from (select g.*, g.worker > 0
+              and not (v_hooked and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
              d.has_callbacks or case when v_hooked then postrider_internal.is_hooked(d.job_id) else false end, 'c'
         from dropped d),
     final as (
-      insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+      insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state,
+                                              error_code, error)
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
                else 'cancelled while it was running; it is not known whether the server acted on it' end
@@ -85,7 +92,8 @@ begin
         from over o where o.track > 0 group by o.track, o.state),
     tally_without_track as (
       insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
-      select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits then array_agg(o.job_id) end
+      select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits
+        then array_agg(o.job_id) end
         from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
     select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
@@ -97,19 +105,24 @@ begin
 
   -- What waits for its turn.
   with held as materialized (
-    select m.ctid as spot from postrider_internal.members m where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
+    select m.ctid as spot from postrider_internal.members m
+      where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
   freed as (
-    update postrider_internal.members m set is_waiting = false from held h where m.ctid = h.spot returning m.job_id, m.attempt, m.rekey),
+    update postrider_internal.members m set is_waiting = false from held h where m.ctid = h.spot
+      returning m.job_id, m.attempt, m.rekey),
   over as materialized (
     select f.*, j.kind, j.queue,
-           postrider_internal.has_callbacks(j) or case when v_hooked then postrider_internal.is_hooked(f.job_id) else false end as is_told
+           postrider_internal.has_callbacks(j) or case when v_hooked then postrider_internal.is_hooked(f.job_id)
+             else false end as is_told
       from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
   final as (
     insert into postrider_internal.results (job_id, attempt, rekey, state, error_code, error)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o where o.kind = 'request' and not o.is_told),
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o
+      where o.kind = 'request' and not o.is_told),
   followed as (
     insert into postrider_internal.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o where o.kind = 'request' and o.is_told),
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o
+      where o.kind = 'request' and o.is_told),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end

@@ -13,11 +13,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_below record;
-  v_has_callbacks boolean := p_tree.has_callbacks or exists (select from postrider.hooks) and postrider_internal.is_hooked(p_tree.job_id);
+  v_has_callbacks boolean := p_tree.has_callbacks or exists (select from postrider.hooks)
+    and postrider_internal.is_hooked(p_tree.job_id);
 begin
   if p_error is null and p_state = 'f' then
     select format('member %s%s %s: %s', p_tree.failed_job_id, ' ' || quote_ident(j.name),
-             case r.state when 'c' then 'was cancelled' when 'e' then 'expired' when 'u' then 'has an unknown outcome' else 'failed' end,
+             case r.state when 'c' then 'was cancelled' when 'e' then 'expired' when 'u' then 'has an unknown outcome'
+               else 'failed' end,
              r.error_code)
       into p_error
       from postrider.jobs j
@@ -32,7 +34,8 @@ begin
     select * into v_below from postrider_internal.end_descendants(p_tree.job_id, case
       when p_state = 'k' or p_tree.kind = 'c' and p_state = 'f' then 'k' else 'c' end::"char", p_limit);
     update postrider_internal.trees t
-       set is_draining = v_below.remaining, released = t.released + v_below.released, finished = t.finished + v_below.ended,
+       set is_draining = v_below.remaining, released = t.released + v_below.released,
+         finished = t.finished + v_below.ended,
            failed = t.failed + v_below.failed
      where t.job_id = p_tree.job_id;
   end if;
@@ -42,7 +45,8 @@ begin
     p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
   if v_has_callbacks then
     -- Behind all that ended below it in this transaction, whose ends are due now.
-    update postrider_internal.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us' where o.job_id = p_tree.job_id;
+    update postrider_internal.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us'
+      where o.job_id = p_tree.job_id;
   end if;
   return case when p_is_inner and not v_has_callbacks then p_state end;
 end

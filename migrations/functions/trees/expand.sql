@@ -16,15 +16,18 @@ begin
   -- For job_defect.
   perform set_config('postrider.expands', 'on', true);
   v_ids := postrider_internal.insert_spec_jobs(
-    postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)), p_batch,
-    (select coalesce(max(m.position), 0) from postrider_internal.members m where m.parent_id = p_batch), v_count, v_batch.created_by);
+    postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)),
+    p_batch,
+    (select coalesce(max(m.position), 0) from postrider_internal.members m where m.parent_id = p_batch), v_count,
+    v_batch.created_by);
   perform set_config('postrider.expands', 'off', true);
   update postrider_internal.members m
      set item = i.value
     from (select l.spot, i.value
             from unnest(v_ids) with ordinality j (id, place)
             join jsonb_array_elements(p_items) with ordinality i (value, place) using (place)
-           cross join lateral (select x.ctid as spot from postrider_internal.members x where x.job_id = j.id offset 0) l) i
+           cross join lateral (select x.ctid as spot from postrider_internal.members x
+                               where x.job_id = j.id offset 0) l) i
    where m.ctid = i.spot;
   return v_count;
 end

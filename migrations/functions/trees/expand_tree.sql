@@ -49,7 +49,8 @@ begin
    where t.job_id = p_tree
   returning * into v_tree;
   if v_tree.is_expanding then
-    insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_mode = 'judge');
+    insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run,
+        v_mode = 'judge');
   end if;
 end
 $$;

@@ -9,10 +9,12 @@ as $$
 begin
   return exists (
     with recursive trees (job_id, is_draining, is_left_alone) as (
-      select t.job_id, t.is_draining, t.state = 's' and t.mode = 'f' from postrider_internal.trees t where t.job_id = p_tree
+      select t.job_id, t.is_draining, t.state = 's' and t.mode = 'f' from postrider_internal.trees t
+        where t.job_id = p_tree
       union all
       select n.job_id, n.is_draining, n.state = 's' and n.mode = 'f'
-        from trees a cross join lateral (select t.* from postrider_internal.trees t where t.parent_id = a.job_id offset 0) n
+        from trees a cross join lateral (select t.* from postrider_internal.trees t
+                                         where t.parent_id = a.job_id offset 0) n
        where not a.is_left_alone)
     select from trees a
      where not a.is_left_alone

@@ -4,7 +4,8 @@
 -- the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was
 -- set.
 create or replace function postrider_internal.insert_spec_jobs(
-  p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int, p_created_by text) returns bigint[]
+  p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int,
+  p_created_by text) returns bigint[]
 language plpgsql security invoker
 set search_path = pg_catalog, pg_temp
 as $$
@@ -69,7 +70,8 @@ begin
         raise;
       end if;
       raise exception using errcode = v_state, hint = v_hint, message = regexp_replace(v_message, '^jobs[.]',
-        coalesce(case when v_message like 'jobs.dedupe_key: %' then postrider_internal.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
+        coalesce(case when v_message like 'jobs.dedupe_key: %'
+                 then postrider_internal.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
       -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view,
@@ -78,7 +80,8 @@ begin
       v_has_gaps := true;
       v_ids := array(
         select j.id
-          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec,
+                                                  each, rank)
          cross join generate_series(1, p_copies) c (nth)
           left join (select x.id, x.parent_id, x.position from postrider.job_status x where x.id = any (v_ids)) j
                  on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
@@ -86,7 +89,8 @@ begin
          order by c.nth, s.rank);
       -- Some of its members left out is what was asked for, all of them is a batch or chain of nothing.
       select regexp_replace(min(s.place), '[[][0-9]+[]]$', '') as place, s.parent_kind into v_empty
-        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec,
+                                                each, rank)
        cross join generate_series(1, p_copies) c (nth)
        where v_depth > 1 and v_parents[(c.nth - 1) * v_above + s.parent] is not null
        group by c.nth, s.parent, s.parent_kind

@@ -15,7 +15,8 @@ begin
   perform from (select distinct j.parent_id from postrider.jobs j where j.id = any (p_jobs) order by j.parent_id) p
     cross join lateral (select from postrider_internal.trees t where t.job_id = p.parent_id for key share) t;
   for v_job in
-    select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at, postrider_internal.has_callbacks(j) as has_callbacks
+    select j.id, j.kind, j.parent_id, j.mode, j.max_parallel, j.run_at, j.expires_at,
+           postrider_internal.has_callbacks(j) as has_callbacks
       from postrider.jobs j
      where j.id = any (p_jobs) and j.kind <> 'request'
      order by j.id
@@ -25,12 +26,14 @@ begin
       v_tree := postrider_internal.lock_parent(v_job.parent_id, v_job.id);
       if v_tree.depth >= 32 then
         raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'parent_id',
-          message = 'jobs.parent_id: batches and chains nest 32 deep at most', detail = v_job.id::text, hint = 'Put less into one another.';
+          message = 'jobs.parent_id: batches and chains nest 32 deep at most', detail = v_job.id::text,
+          hint = 'Put less into one another.';
       end if;
     end if;
     insert into postrider_internal.trees (
       job_id, parent_id, root_id, depth, kind, mode, has_callbacks, max_parallel, run_at, expires_at)
-    values (v_job.id, v_job.parent_id, coalesce(v_tree.root_id, v_job.id), coalesce(v_tree.depth + 1, 1), left(v_job.kind, 1)::"char",
+    values (v_job.id, v_job.parent_id, coalesce(v_tree.root_id, v_job.id), coalesce(v_tree.depth + 1, 1),
+            left(v_job.kind, 1)::"char",
             left(v_job.mode, 1)::"char", v_job.has_callbacks, v_job.max_parallel, greatest(v_job.run_at, v_tree.run_at),
             least(v_job.expires_at, v_tree.expires_at));
   end loop;
@@ -42,7 +45,8 @@ begin
            min(m.job_id) as first, min(m.job_id) filter (where j.run_if is not null) as first_run_if,
            (array_agg(m.job_id order by m.position))[1] as lowest_job
       from unnest(p_jobs) as u(id)
-     cross join lateral (select x.job_id, x.parent_id, x.position from postrider_internal.members x where x.job_id = u.id offset 0) m
+     cross join lateral (select x.job_id, x.parent_id, x.position from postrider_internal.members x
+                         where x.job_id = u.id offset 0) m
      cross join lateral (select x.run_if from postrider.jobs x where x.id = u.id offset 0) j
      group by m.parent_id
      order by m.parent_id

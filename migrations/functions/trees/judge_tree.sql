@@ -2,7 +2,8 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- One batch or chain at a time, of which only one session at once can take the rows. Lanes take turns: the next lane is
 -- the lane of the first tree behind p_after. A chain has no lane of its own, so its inserter counts as well.
-create or replace function postrider_internal.judge_tree(p_after text, out lane text, out has_more boolean, out has_ready boolean)
+create or replace function postrider_internal.judge_tree(p_after text, out lane text, out has_more boolean,
+                                                         out has_ready boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'

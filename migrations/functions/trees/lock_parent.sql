@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.lock_parent(p_parent bigint, p_job bigint) returns postrider_internal.trees
+create or replace function postrider_internal.lock_parent(p_parent bigint,
+                                                          p_job bigint) returns postrider_internal.trees
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

@@ -7,8 +7,10 @@ language sql stable
 as $$
   select m.job_id, m.position, m.name, t.job_id is not null, coalesce(r.state, t.state), r.status_code
     from postrider_internal.members m
-    left join lateral (select t.job_id, t.state from postrider_internal.trees t where t.job_id = m.job_id offset 0) t on true
-    left join lateral (select r.state, r.status_code from postrider_internal.results r where r.job_id = m.job_id offset 0) r on true
+    left join lateral (select t.job_id, t.state from postrider_internal.trees t where t.job_id = m.job_id offset 0) t
+      on true
+    left join lateral (select r.state, r.status_code from postrider_internal.results r
+                       where r.job_id = m.job_id offset 0) r on true
    where m.parent_id = p_tree
 $$;
 comment on function postrider_internal.member_states(bigint) is

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- To its members a batch or chain shows what the others have returned, and it ends with them. In the words for a job
 -- that is not there.
-create or replace function postrider_internal.raise_foreign_parent(p_parent bigint, p_created_by text, p_job bigint) returns void
+create or replace function postrider_internal.raise_foreign_parent(p_parent bigint, p_created_by text,
+                                                                   p_job bigint) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$

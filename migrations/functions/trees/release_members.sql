@@ -39,9 +39,12 @@ begin
     end if;
     if p_tree.kind = 'c' and exists (
          select from postrider_internal.members m
-          where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.position < release_members.reached and not m.is_waiting
-            and (exists (select from postrider_internal.results r where r.job_id = m.job_id and postrider_internal.is_failed_member(r.state) offset 0)
-                 or exists (select from postrider_internal.outcomes o where o.job_id = m.job_id and postrider_internal.is_failed_member(o.state) offset 0)))
+          where m.parent_id = p_tree.job_id and m.position > p_tree.reached and m.position < release_members.reached
+            and not m.is_waiting
+            and (exists (select from postrider_internal.results r
+                         where r.job_id = m.job_id and postrider_internal.is_failed_member(r.state) offset 0)
+                 or exists (select from postrider_internal.outcomes o
+                            where o.job_id = m.job_id and postrider_internal.is_failed_member(o.state) offset 0)))
     then
       -- Cancelled while it waited, and the delta that tells of it is on its way: the chain is not to go on past it.
       update postrider_internal.members m set is_waiting = true where m.job_id = v_id;
@@ -86,7 +89,8 @@ begin
   end if;
 
   with due as materialized (
-    select j.id, u.n, m.attempt, m.attempt + j.max_attempts as max_attempts, m.rekey, j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
+    select j.id, u.n, m.attempt, m.attempt + j.max_attempts as max_attempts, m.rekey,
+           j.delivery = 'at_most_once' as at_most_once, greatest(j.run_at, p_tree.run_at) as run_at,
            least(j.expires_at, p_tree.expires_at) as expires_at, postrider_internal.has_callbacks(j) as has_callbacks,
            coalesce(t.id, 0) as track
       from unnest(v_ids) with ordinality as u(id, n)
@@ -102,12 +106,14 @@ begin
   later as (
     insert into postrider_internal.scheduled (
       run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
-    select d.run_at, d.id, d.track, d.attempt, d.max_attempts, d.rekey, d.at_most_once, d.expires_at, p_tree.job_id, d.has_callbacks
+    select d.run_at, d.id, d.track, d.attempt, d.max_attempts, d.rekey, d.at_most_once, d.expires_at, p_tree.job_id,
+           d.has_callbacks
       from due d where d.run_at > now()),
   soon as (
     insert into postrider_internal.ready (
       seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
-    select nextval('postrider.jobs_id_seq'), o.id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once, o.expires_at, p_tree.job_id,
+    select nextval('postrider.jobs_id_seq'), o.id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
+           o.expires_at, p_tree.job_id,
            o.has_callbacks
       from (select * from due d where d.run_at <= now() order by d.n) o)
   select array_agg(d.id) into v_placed from due d;

@@ -2,7 +2,8 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at
 -- again, and max_parallel holds.
-create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) returns void
+create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean,
+                                                             p_from_start boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,13 +15,16 @@ begin
   select * into v_tree from postrider_internal.trees t where t.job_id = p_parent for no key update;
   if not found then
     raise exception using errcode = 'PR005',
-      message = format('job %s belongs to job %s, which was pruned', p_job, p_parent), hint = 'Insert it anew to run it once more.';
+      message = format('job %s belongs to job %s, which was pruned', p_job, p_parent),
+      hint = 'Insert it anew to run it once more.';
   elsif not postrider_internal.is_open_tree(v_tree.state) then
     raise exception using errcode = 'PR005',
-      message = format('job %s belongs to %s %s, which has ended', p_job, postrider_internal.kind_name(v_tree.kind), p_parent),
+      message = format('job %s belongs to %s %s, which has ended', p_job, postrider_internal.kind_name(v_tree.kind),
+                       p_parent),
       hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
   elsif v_tree.expires_at <= now() then
-    raise exception using errcode = 'PR005', message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
+    raise exception using errcode = 'PR005',
+      message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
   perform from postrider_internal.trees t where t.job_id = p_job for update;
@@ -28,7 +32,9 @@ begin
     -- In a step of its own: who was just ending it has written its result by now.
     select * into v_result from postrider_internal.results r where r.job_id = p_job;
     if postrider_internal.reset_tree(p_job, p_new_key) = 0 then
-      raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_job),
+      raise exception using errcode = 'PR005',
+        message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that',
+                         p_job),
         hint = 'Insert it anew to run it once more.';
     end if;
     if (select t.run_at > now() or t.run_at < v_tree.run_at from postrider_internal.trees t where t.job_id = p_job) then
@@ -46,7 +52,8 @@ begin
      set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
    where m.job_id = p_job
   returning m.position into v_position;
-  perform postrider_internal.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1, p_finished => -1,
+  perform postrider_internal.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1,
+                                         p_finished => -1,
     p_failed => -postrider_internal.is_failed_member(v_result.state)::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;

@@ -30,7 +30,8 @@ begin
     select t.job_id, t.run_at, greatest(j.run_at, m.after)
       from moved m
      cross join lateral (
-           select x.job_id, x.run_at from postrider_internal.trees x where x.parent_id = m.job_id and postrider_internal.is_open_tree(x.state) offset 0) t
+           select x.job_id, x.run_at from postrider_internal.trees x
+             where x.parent_id = m.job_id and postrider_internal.is_open_tree(x.state) offset 0) t
      cross join lateral (select x.run_at from postrider.jobs x where x.id = t.job_id offset 0) j
      where t.run_at = greatest(j.run_at, m.before) and t.run_at <> greatest(j.run_at, m.after))
   select array_agg(m.job_id), array_agg(m.before), array_agg(m.after) into v_trees, v_before, v_after from moved m;
@@ -43,24 +44,30 @@ begin
    limit 1;
   if found then
     raise exception using errcode = 'PR001', column = 'run_at',
-      message = format('run_at: is not before the expires_at of job %s, which is a part of it, %s', v_late.id, v_late.expires_at),
+      message = format('run_at: is not before the expires_at of job %s, which is a part of it, %s', v_late.id,
+                       v_late.expires_at),
       hint = 'Give an earlier time, or insert the whole anew with a later expires_at for that part.';
   end if;
 
-  update postrider_internal.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after) where t.job_id = u.id;
+  update postrider_internal.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after)
+    where t.job_id = u.id;
   with planned as materialized (
     select s.spot, greatest(j.run_at, t.after) as at
       from unnest(v_trees, v_before, v_after) as t(id, before, after)
-     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
+     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x
+                         where x.parent_id = t.id and not x.is_waiting offset 0) m
      cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (
-           select x.ctid as spot, x.run_at, x.attempt from postrider_internal.scheduled x where x.job_id = m.job_id for update skip locked) s
-     where s.attempt = m.attempt and s.run_at = greatest(j.run_at, t.before) and s.run_at <> greatest(j.run_at, t.after))
+           select x.ctid as spot, x.run_at, x.attempt from postrider_internal.scheduled x
+             where x.job_id = m.job_id for update skip locked) s
+     where s.attempt = m.attempt and s.run_at = greatest(j.run_at, t.before)
+       and s.run_at <> greatest(j.run_at, t.after))
   update postrider_internal.scheduled s set run_at = p.at, has_slot = true from planned p where s.ctid = p.spot;
   with held as materialized (
     select r.spot, greatest(j.run_at, t.after) as at
       from unnest(v_trees, v_after) as t(id, after)
-     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x where x.parent_id = t.id and not x.is_waiting offset 0) m
+     cross join lateral (select x.job_id, x.attempt from postrider_internal.members x
+                         where x.parent_id = t.id and not x.is_waiting offset 0) m
      cross join lateral (select x.run_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (
            select x.ctid as spot, x.attempt from postrider_internal.ready x
@@ -70,7 +77,8 @@ begin
     delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*, h.at)
   insert into postrider_internal.scheduled (
     run_at, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, has_slot)
-  select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id, g.has_callbacks, true
+  select g.at, g.job_id, g.track, g.attempt, g.max_attempts, g.rekey, g.at_most_once, g.expires_at, g.parent_id,
+         g.has_callbacks, true
     from gone g;
 end
 $$;

@@ -15,7 +15,8 @@ declare
   v_count int := 0;
 begin
   select * into v_tree from postrider_internal.trees t where t.job_id = p_id for update;
-  if v_tree.state = 's' and v_tree.mode = 'f' and exists (select from postrider_internal.results r where r.job_id = p_id) then
+  if v_tree.state = 's' and v_tree.mode = 'f'
+    and exists (select from postrider_internal.results r where r.job_id = p_id) then
     return 0;
   end if;
   if postrider_internal.is_open_tree(v_tree.state) or v_tree.is_draining
@@ -28,7 +29,8 @@ begin
    where m.parent_id = p_id and exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0)
    limit 1;
   if found then
-    raise exception using errcode = 'PR005', message = format('job %s, which is a part of it, has not finished', v_pending),
+    raise exception using errcode = 'PR005',
+      message = format('job %s, which is a part of it, has not finished', v_pending),
       hint = format('Its callbacks, hooks or notices are still to run; see select postrider.explain(%s).', v_pending);
   end if;
   for v_member in
@@ -70,7 +72,8 @@ begin
            select count(*), count(r.job_id), count(r.job_id), count(*) filter (where r.state = 's'),
                   count(*) filter (where postrider_internal.is_failed_member(r.state))
              from postrider_internal.members m
-             left join lateral (select x.job_id, x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r on true
+             left join lateral (select x.job_id, x.state from postrider_internal.results x
+                                where x.job_id = m.job_id offset 0) r on true
             where m.parent_id = p_id)
    where t.job_id = p_id;
   return greatest(v_count, 1);

@@ -6,7 +6,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if postrider_internal.reset_tree(p_id, p_new_key) = 0 then
-    raise exception using errcode = 'PR005', message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that', p_id),
+    raise exception using errcode = 'PR005',
+      message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that',
+                       p_id),
       hint = 'Insert it anew to run it once more.';
   end if;
   -- It runs at once, even where its run_at is ahead.

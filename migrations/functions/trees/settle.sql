@@ -38,8 +38,11 @@ begin
     end if;
   end if;
   has_ready := (select s.last_value from postrider.jobs_id_seq s) > v_seq;
-  has_more := exists (select from postrider_internal.tree_deltas d where d.id > coalesce(latest, p_after) and not d.is_expensive and (d.due_at <= now()) is not false);
-  has_expensive := exists (select from postrider_internal.tree_deltas d where d.is_expensive and (d.due_at <= now()) is not false);
+  has_more := exists (select from postrider_internal.tree_deltas d
+                      where d.id > coalesce(latest, p_after) and not d.is_expensive
+                        and (d.due_at <= now()) is not false);
+  has_expensive := exists (select from postrider_internal.tree_deltas d
+                           where d.is_expensive and (d.due_at <= now()) is not false);
 end
 $$;
 comment on function postrider_internal.settle(bigint, boolean, boolean) is

@@ -19,7 +19,8 @@ declare
 begin
   if p_tree is null then
     v_spots := array(
-      select x.ctid from postrider_internal.tree_deltas x where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
+      select x.ctid from postrider_internal.tree_deltas x
+        where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
          and (not p_is_alone or x.tree_id = (
                 select y.tree_id from postrider_internal.tree_deltas y
                  where y.id > p_after and not y.is_expensive and (y.due_at <= now()) is not false
@@ -27,7 +28,8 @@ begin
        order by x.id limit 10000 for update skip locked);
   else
     v_spots := array(
-      select x.ctid from postrider_internal.tree_deltas x where x.tree_id = p_tree and x.is_expensive and (x.due_at <= now()) is not false
+      select x.ctid from postrider_internal.tree_deltas x
+        where x.tree_id = p_tree and x.is_expensive and (x.due_at <= now()) is not false
        for update skip locked);
   end if;
   for v_sum in
@@ -35,8 +37,10 @@ begin
       delete from postrider_internal.tree_deltas d where d.ctid = any (v_spots)
       returning d.*)
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
-           sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded, max(g.id) as latest,
-           max(g.due_at) filter (where g.refused_since is null) is not null as was_put_off, min(g.refused_since) as refused_since,
+           sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded,
+           max(g.id) as latest,
+           max(g.due_at) filter (where g.refused_since is null) is not null as was_put_off,
+           min(g.refused_since) as refused_since,
            (array_agg(g.failed_job_id order by g.id) filter (where g.failed_job_id is not null))[1] as failed_job
       from gone g
      group by g.tree_id, g.run
@@ -49,7 +53,8 @@ begin
       if v_is_expanding then
         perform postrider_internal.expand_tree(v_sum.tree_id);
       end if;
-      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
+      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released,
+                                             v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
       continue;
     end if;
@@ -57,7 +62,8 @@ begin
       if v_is_expanding then
         perform postrider_internal.expand_tree(v_sum.tree_id);
       end if;
-      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished,
+      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released,
+                                             v_sum.finished,
         v_sum.failed, v_sum.succeeded, v_sum.failed_job);
     exception when query_canceled or others then
       if sqlstate = '57014' and not p_is_alone then
@@ -68,17 +74,24 @@ begin
         when sqlstate = 'PR016' then false
         -- A lock lasts as long as the transaction that holds it.
         when left(sqlstate, 2) in ('40', '55') then false
-        else not postrider_internal.is_shortage(sqlstate) or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
+        else not postrider_internal.is_shortage(sqlstate)
+          or coalesce(v_sum.refused_since < clock_timestamp() - interval '15 min', false) end;
       insert into postrider_internal.tree_deltas (
-        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, is_expensive, due_at, refused_since)
-      values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed, v_sum.succeeded,
-              v_sum.failed_job, p_tree is not null or sqlstate = 'PR016', case when not v_is_to_blame and sqlstate <> 'PR016'
+        tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id, is_expensive, due_at,
+        refused_since)
+      values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed,
+              v_sum.succeeded,
+              v_sum.failed_job, p_tree is not null or sqlstate = 'PR016', case
+                when not v_is_to_blame and sqlstate <> 'PR016'
                 then clock_timestamp() + case when sqlstate = '57014' then interval '10 s'
                        when left(sqlstate, 2) in ('40', '55') then interval '1 s'
-                       else least(interval '30 s', greatest(interval '0.25 s', clock_timestamp() - v_sum.refused_since)) end end,
-              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55') and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
+                       else least(interval '30 s', greatest(interval '0.25 s',
+                                                            clock_timestamp() - v_sum.refused_since)) end end,
+              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55')
+                and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
       if v_is_to_blame then
-        perform postrider_internal.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null then 'too_expensive' else 'internal' end, case
+        perform postrider_internal.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null
+                                                    then 'too_expensive' else 'internal' end, case
           when sqlstate = '57014' and p_tree is not null
             then 'what its next step needs takes longer than settings.judge_timeout; make the answers that it reads smaller'
           when sqlstate = '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'

@@ -27,13 +27,15 @@ begin
    where x.ctid = (select y.ctid from postrider_internal.trees y where y.job_id = p_tree for no key update skip locked)
   returning * into t;
   if not found then
-    insert into postrider_internal.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded, failed_job_id)
+    insert into postrider_internal.tree_deltas (tree_id, run, added, lowest, released, finished, failed, succeeded,
+                                                failed_job_id)
     select p_tree, p_run, p_added, p_lowest, p_released, p_finished, p_failed, p_succeeded, p_failed_job
      where exists (select from postrider_internal.trees y where y.job_id = p_tree);
     return null;
   end if;
   if t.state = 'w' then
-    if t.parent_id is not null and exists (select from postrider_internal.members m where m.job_id = p_tree and not m.is_waiting) then
+    if t.parent_id is not null and exists (select from postrider_internal.members m
+                                           where m.job_id = p_tree and not m.is_waiting) then
       perform postrider_internal.begin_locked_members(p_tree);
     end if;
     return null;

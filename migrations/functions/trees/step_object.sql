@@ -2,12 +2,14 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- p_reads: the result of run_if_reads. Behind a filter or a wildcard the keys that run_if reads are not known; then all
 -- parts with a name of p_keys are read. No other part is read, so unreadable JSON there causes no error.
-create or replace function postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) returns jsonb
+create or replace function postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[],
+                                                          p_reads jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_open constant boolean := exists (select from jsonb_array_elements(p_reads) r where jsonb_typeof(r.value -> 0) = 'null');
+  v_is_open constant boolean := exists (select from jsonb_array_elements(p_reads) r
+                                        where jsonb_typeof(r.value -> 0) = 'null');
   v_names constant text[] := array(select r.value ->> 0 from jsonb_array_elements(p_reads) r);
 begin
   if not p_is_tree then
@@ -20,7 +22,8 @@ begin
   return coalesce((
     select jsonb_object_agg(m.name, postrider_internal.step_object(m.job_id, m.is_tree, p_keys, (
              select jsonb_agg(case when jsonb_typeof(r.value -> 0) = 'null' then r.value else r.value - 0 end)
-               from jsonb_array_elements(p_reads) r where jsonb_typeof(r.value -> 0) = 'null' or r.value ->> 0 = m.name)))
+               from jsonb_array_elements(p_reads) r
+                 where jsonb_typeof(r.value -> 0) = 'null' or r.value ->> 0 = m.name)))
       from postrider_internal.member_states(p_job) m
      where (m.name = any (v_names) or v_is_open and (p_keys is null and m.name is not null or m.name = any (p_keys)))
        and (m.state = 's' or m.state = 'f' and m.status_code is not null and not m.is_tree)), '{}')

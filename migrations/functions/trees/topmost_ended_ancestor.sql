@@ -13,7 +13,8 @@ declare
 begin
   loop
     select t.job_id, t.state into v_tree
-      from postrider_internal.trees t where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = v_id);
+      from postrider_internal.trees t
+        where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = v_id);
     exit when not found or postrider_internal.is_open_tree(v_tree.state);
     v_id := v_tree.job_id;
     v_state := v_tree.state;

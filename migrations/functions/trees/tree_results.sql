@@ -23,7 +23,8 @@ begin
   end if;
   return (
     select coalesce(jsonb_agg(case when m.is_tree then postrider_internal.tree_results(m.job_id)
-                                   else postrider_internal.answer_parts(m.job_id, '{result}') -> 'result' end order by m.position), '[]')
+                                   else postrider_internal.answer_parts(m.job_id, '{result}') -> 'result' end
+                                     order by m.position), '[]')
       from postrider_internal.member_states(p_tree) m);
 end
 $$;

@@ -28,7 +28,8 @@ begin
          waiting_jobs = p_waiting_jobs,
          judgements_waiting = p_judgements, judgements_since = clock_timestamp() - p_judging_ms * interval '1 ms',
          judging_jobs = p_judging_jobs,
-         steady_since = case when heartbeat_at between clock_timestamp() - interval '6.8 s' and clock_timestamp() + interval '5 s'
+         steady_since = case when heartbeat_at between clock_timestamp() - interval '6.8 s'
+           and clock_timestamp() + interval '5 s'
                              then steady_since else clock_timestamp() end
    where id = p_worker and ended_at is null and (p_start is null or start_id = p_start);
   v_alive := found;
@@ -38,5 +39,6 @@ begin
   return v_alive;
 end
 $$;
-comment on function postrider_internal.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int, bigint, bigint[]) is
+comment on function postrider_internal.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int,
+                                            bigint, bigint[]) is
   'heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';

@@ -15,13 +15,15 @@ declare
   v_states "char"[];
 begin
   with leased as materialized (
-    select r.ctid as spot, r.worker, r.track, r.seq from postrider_internal.ready r where p_sought is not null and r.worker = any (p_sought)
+    select r.ctid as spot, r.worker, r.track, r.seq from postrider_internal.ready r
+      where p_sought is not null and r.worker = any (p_sought)
     union all
     select r.spot, w.id, l.track, l.seq
       from postrider_internal.workers w
      cross join lateral unnest(w.locked_tracks, w.locked_seqs) as l(track, seq)
      cross join lateral (
-           select x.ctid as spot from postrider_internal.ready x where x.track = l.track and x.seq = l.seq and x.worker = w.id offset 0) r
+           select x.ctid as spot from postrider_internal.ready x
+             where x.track = l.track and x.seq = l.seq and x.worker = w.id offset 0) r
      where w.id = any (p_ended) and (w.id = any (p_sought)) is not true),
   picked as materialized (
     select r.ctid as spot, r.worker from leased l join postrider_internal.ready r on r.ctid = l.spot
@@ -38,31 +40,38 @@ begin
      where w.id = k.id and w.locked_seqs is distinct from k.seqs),
   gone as (
     delete from postrider_internal.ready r using picked p where r.ctid = p.spot
-    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f' else 'r' end::"char" as outcome,
-      r.has_callbacks or case when (select exists (select from postrider.hooks)) then postrider_internal.is_hooked(r.job_id) else false end as is_told),
+    returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f'
+      else 'r' end::"char" as outcome,
+      r.has_callbacks or case when (select exists (select from postrider.hooks))
+        then postrider_internal.is_hooked(r.job_id) else false end as is_told),
   final as (
-    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error)
+    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code,
+                                            error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error
       from gone g where g.outcome <> 'r' and not g.is_told),
   followed as (
     insert into postrider_internal.outcomes (
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
-    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error, g.parent_id
+    select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error,
+           g.parent_id
       from gone g where g.outcome <> 'r' and g.is_told),
   tried as (
     insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', p_error from gone g where g.outcome = 'r'),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                          parent_id, has_callbacks)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt, o.max_attempts, o.rekey, o.at_most_once,
            o.expires_at, o.parent_id, o.has_callbacks
       from (select * from gone g where g.outcome = 'r' order by g.track, g.seq) o),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
     select array[g.track], array[g.outcome], array[count(*)::int],
-           case when g.outcome <> 'r' and (select exists (select from postrider.client_limits)) then array_agg(g.job_id) end
+           case when g.outcome <> 'r' and (select exists (select from postrider.client_limits))
+             then array_agg(g.job_id) end
       from gone g group by g.track, g.outcome)
-  select array(select (select count(*) from leased g where g.worker = c.id) from unnest(p_counted) with ordinality as c(id, n) order by c.n),
+  select array(select (select count(*) from leased g where g.worker = c.id)
+               from unnest(p_counted) with ordinality as c(id, n) order by c.n),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),

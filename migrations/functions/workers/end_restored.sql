@@ -22,7 +22,8 @@ begin
   -- A claim under way shares the lock of its worker's number, and is waited for.
   perform pg_advisory_xact_lock(1886351474, w.id)
      from (select w.id from postrider_internal.workers w where w.ended_at is null order by w.id) w;
-  update postrider_internal.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0 where w.ended_at is null;
+  update postrider_internal.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0
+    where w.ended_at is null;
   v_workers := array(select r.worker from postrider_internal.ready r where r.worker > 0
                      union select w.id from postrider_internal.workers w where w.in_flight > 0);
   delete from postrider_internal.idle_workers;
@@ -34,9 +35,11 @@ begin
   delete from postrider_internal.aborts;
   delete from postrider_internal.lane_permits;
   perform setval('postrider_internal.fences', greatest(f.last_value + 1, v_clock)) from postrider_internal.fences f;
-  perform setval('postrider_internal.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800)) from postrider_internal.workers_id_seq w;
+  perform setval('postrider_internal.workers_id_seq', greatest(w.last_value + 1, v_clock / 1000000 - 1577836800))
+    from postrider_internal.workers_id_seq w;
   select * into v_real from postrider_internal.current_identity();
-  insert into postrider_internal.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by, lost_leases, unknown_jobs)
+  insert into postrider_internal.identities (above_id, system_identifier, timeline, database_oid, workers_oid, found_by,
+                                             lost_leases, unknown_jobs)
   select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
          p_name, end_restored.lost_leases, end_restored.unknown_jobs
     from postrider.jobs j

@@ -16,7 +16,8 @@
 -- ends before a place that the worker knows to be durable, or the row of the worker's number has another start.
 create or replace function postrider_internal.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
-  p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null, p_identity uuid default null,
+  p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null,
+  p_identity uuid default null,
   p_wal bigint default 0)
 returns table (
   worker int, installation uuid, idempotency_header text, held bigint[],
@@ -31,10 +32,13 @@ declare
   v_held bigint[] := '{}';
   v_identity uuid;
 begin
-  if not postrider_internal.is_identified() or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
+  if not postrider_internal.is_identified()
+    or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
     perform pg_advisory_xact_lock(1886351474, -2);
-    if not postrider_internal.is_identified() or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
-      select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs from postrider_internal.end_restored(p_name) e;
+    if not postrider_internal.is_identified()
+      or postrider_internal.is_restored_copy(p_old, p_start, p_identity, p_wal) then
+      select e.lost_leases, e.unknown_jobs into lost_leases, unknown_jobs
+        from postrider_internal.end_restored(p_name) e;
       perform postrider_internal.is_identified();
     end if;
   end if;
@@ -47,15 +51,18 @@ begin
     p_old := 0;
   end if;
   if p_old > 0 then
-    if exists (select from postrider_internal.workers w where w.id = p_old and w.ended_at is not null and not w.lost) then
+    if exists (select from postrider_internal.workers w
+               where w.id = p_old and w.ended_at is not null and not w.lost) then
       select coalesce(max(r.worker), p_old) into p_old
         from unnest(p_tracks, p_seqs, p_fences) as h(track, seq, fence)
        cross join lateral (
-             select r.worker from postrider_internal.ready r where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
+             select r.worker from postrider_internal.ready r
+               where r.track = h.track and r.seq = h.seq and r.fence = h.fence offset 0) r
         join postrider_internal.workers w on w.id = r.worker and w.start_id = p_start and w.ended_at is null;
       perform pg_advisory_xact_lock(1886351474, p_old);
     end if;
-    update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_old and w.ended_at is null;
+    update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0
+      where w.id = p_old and w.ended_at is null;
     delete from postrider_internal.idle_workers i where i.worker = p_old;
     perform postrider_internal.close_idle_gate();
   end if;
@@ -66,7 +73,8 @@ begin
     begin
       perform from (select h.track, h.seq from unnest(p_tracks, p_seqs) as h(track, seq) order by h.track, h.seq) h
         cross join lateral (
-              select from postrider_internal.ready r where r.track = h.track and r.seq = h.seq and r.worker = p_old for update) r;
+              select from postrider_internal.ready r
+                where r.track = h.track and r.seq = h.seq and r.worker = p_old for update) r;
     exception when lock_not_available then
       null;
     end;
@@ -93,5 +101,6 @@ begin
            from postrider_internal.identities i where i.number > 1) k;
 end
 $$;
-comment on function postrider_internal.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid, bigint) is
+comment on function postrider_internal.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid,
+                                              bigint) is
   'gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings, the seq of each lease that still holds, the keys of jobs inserted since a restore, and what this worker ended if it is the first to find a restore';

@@ -13,8 +13,10 @@ begin
   select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
          = (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
     into v_is_same
-    from (select * from postrider_internal.identities order by number desc limit 1) i, postrider_internal.current_identity() r;
-  perform set_config('postrider.identified', case when v_is_same then ('postrider_internal.workers'::regclass::oid)::text else '' end, false);
+    from (select * from postrider_internal.identities order by number desc limit 1) i,
+      postrider_internal.current_identity() r;
+  perform set_config('postrider.identified', case when v_is_same
+                     then ('postrider_internal.workers'::regclass::oid)::text else '' end, false);
   return coalesce(v_is_same, false);
 end
 $$;

@@ -7,7 +7,8 @@ declare
   v_moved int;
 begin
   perform pg_advisory_xact_lock(1886351474, p_worker);
-  update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0 where w.id = p_worker and w.ended_at is null;
+  update postrider_internal.workers w set ended_at = clock_timestamp(), in_flight = 0
+    where w.id = p_worker and w.ended_at is null;
   delete from postrider_internal.idle_workers i where i.worker = p_worker;
   perform postrider_internal.close_idle_gate();
   update postrider_internal.leases l set until = '-infinity' where l.owner = p_worker;

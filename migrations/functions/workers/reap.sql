@@ -55,7 +55,8 @@ begin
     delete from postrider_internal.idle_workers i where i.worker = any (v_lost);
     perform postrider_internal.close_idle_gate();
   end if;
-  select e.counts, e.gone into v_counts, v_gone from postrider_internal.end_leases(v_ended, v_sought, v_lost, v_error) e;
+  select e.counts, e.gone into v_counts, v_gone
+    from postrider_internal.end_leases(v_ended, v_sought, v_lost, v_error) e;
   delete from postrider_internal.lane_permits m where m.worker = any (v_lost);
   return query
   select w.id, w.name, l.jobs

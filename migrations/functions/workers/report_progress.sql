@@ -14,7 +14,8 @@ begin
     from unnest(p_job, p_fence, p_done, p_total) as x(job, fence, done, total)
    order by x.job
       on conflict (job_id) do update
-         set fence = excluded.fence, worker = excluded.worker, done = excluded.done, total = excluded.total, at = excluded.at
+         set fence = excluded.fence, worker = excluded.worker, done = excluded.done, total = excluded.total,
+           at = excluded.at
        where p.fence <= excluded.fence;
 end
 $$;

@@ -12,11 +12,13 @@ begin
   with mine as materialized (
     select r.ctid as spot from postrider_internal.ready r where r.worker = p_worker),
   picked as materialized (
-    select r.ctid as spot from mine m join postrider_internal.ready r on r.ctid = m.spot where r.worker = p_worker for update of r skip locked),
+    select r.ctid as spot from mine m join postrider_internal.ready r on r.ctid = m.spot
+      where r.worker = p_worker for update of r skip locked),
   gone as (
     delete from postrider_internal.ready r using picked p where r.ctid = p.spot returning r.*),
   again as (
-    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at, parent_id, has_callbacks, tried)
+    insert into postrider_internal.ready (seq, job_id, track, attempt, max_attempts, rekey, at_most_once, expires_at,
+                                          parent_id, has_callbacks, tried)
     select nextval('postrider.jobs_id_seq'), o.job_id, o.track, o.attempt - 1, o.max_attempts, o.rekey, o.at_most_once,
            o.expires_at, o.parent_id, o.has_callbacks, o.tried
       from (select * from gone g order by g.track, g.seq) o)

@@ -27,11 +27,14 @@ begin
              join postrider_internal.track_names t on t.id = h.id
             where (p_queues is null or t.queue = any (p_queues))
               and not exists (select from postrider.queues q where q.name = t.queue and q.paused)
-              and not exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now() + interval '5 s')
-              and not exists (select from postrider_internal.lane_pauses p where p.lane = t.lane and p.until > now() + interval '5 s')
+              and not exists (select from postrider.lanes n
+                              where n.name = t.lane and n.paused_until > now() + interval '5 s')
+              and not exists (select from postrider_internal.lane_pauses p
+                              where p.lane = t.lane and p.until > now() + interval '5 s')
               and exists (select from postrider_internal.ready r where r.track = h.id and r.worker = 0))
       then 'ready'
-    when exists (select from postrider_internal.intake i where p_queues is null or i.queue = any (p_queues) or i.queues && p_queues)
+    when exists (select from postrider_internal.intake i where p_queues is null or i.queue = any (p_queues)
+                 or i.queues && p_queues)
       then 'intake'
     when exists (
            select from postrider_internal.scheduled s
@@ -60,7 +63,8 @@ begin
     when exists (select from postrider.schedules s where s.next_run_at <= now())
       then 'schedule'
     when exists (
-           select from postrider_internal.workers w where w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s')
+           select from postrider_internal.workers w
+             where w.ended_at is null and w.heartbeat_at < clock_timestamp() - interval '10 s')
       then 'lost worker'
   end;
 end
