@@ -14,7 +14,7 @@ create table postrider_internal.results (
   credential_version bigint,
   status_code smallint,
   rekey smallint not null default 0,
-  state "char" not null,                   -- s succeeded · f failed · c cancelled · e expired · k skipped · u unknown
+  state "char" not null,         -- s succeeded · f failed · c cancelled · e expired · k skipped · u unknown
   reused boolean,
   http_version text,
   error_code text,

@@ -13,12 +13,14 @@ enum FleetMetrics {
         select state, count(*), coalesce(sum(concurrency), 0)::bigint, coalesce(sum(in_flight), 0)::bigint,
                coalesce(sum(judgements_waiting), 0)::bigint
           from postrider.worker_status
-         where state in ('running', 'draining', 'silent') or (state = 'lost' and ended_at > now() - interval '10 minutes')
+         where state in ('running', 'draining', 'silent')
+           or (state = 'lost' and ended_at > now() - interval '10 minutes')
          group by state order by state
         """
     /// Those with limits; there are as many as roles that insert.
     private static let clients = """
-        select role, unfinished, max_unfinished, lanes, max_lanes::bigint from postrider.client_status order by unfinished desc, role limit 1000
+        select role, unfinished, max_unfinished, lanes, max_lanes::bigint from postrider.client_status
+          order by unfinished desc, role limit 1000
         """
     /// By the index of failures, from its end; a job without a track ended before it had one.
     static let failures = """

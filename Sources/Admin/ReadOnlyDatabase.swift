@@ -15,7 +15,8 @@ final class ReadOnlyDatabase: Sendable {
     /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions
     /// compiled, for longer than they take.
     private static let begin = """
-        begin read only; \(SearchPath.transaction); set local statement_timeout = '5s'; select \(TransactionTimeout.off(isLocal: true));
+        begin read only; \(SearchPath.transaction); set local statement_timeout = '5s';
+        select \(TransactionTimeout.off(isLocal: true));
         set local timezone = 'UTC'; set local jit = off
         """
     /// Beyond which nothing of a server that goes on is to be expected: 10 s.

@@ -299,7 +299,8 @@ public struct Migrator: Sendable {
     private static let membership = """
         do $$
         begin
-          if exists (select from pg_namespace n where n.nspname in ('postrider', 'postrider_internal') and n.nspowner = to_regrole('postrider_owner')
+          if exists (select from pg_namespace n where n.nspname in ('postrider', 'postrider_internal')
+                     and n.nspowner = to_regrole('postrider_owner')
                        and not pg_has_role(n.nspowner, 'usage')) then
             execute format('grant postrider_owner to %I %s', current_user,
               case when current_setting('server_version_num')::int >= 160000 then 'with inherit true, set true' end);
@@ -314,7 +315,8 @@ public struct Migrator: Sendable {
         create schema if not exists postrider;
         create schema if not exists postrider_internal;
         comment on schema postrider is 'scheduled API calls: the tables, views and functions for users';
-        comment on schema postrider_internal is 'what postrider is made of; only its views, functions and workers use it';
+        comment on schema postrider_internal is
+          'what postrider is made of; only its views, functions and workers use it';
         create table if not exists postrider.migrations (
           name text primary key,
           checksum text not null,

@@ -33,14 +33,16 @@ extension StoreStatement {
                   and (f.expires_at is null or f.expires_at > now())
                   and (select true from postrider_internal.workers w where w.id = $1 and w.ended_at is null for share)
                   and (select g.last_value = 1 from postrider_internal.hold_gate g)
-                  and current_setting('postrider.identified', true) = ('postrider_internal.workers'::regclass::oid)::text
+                  and current_setting('postrider.identified', true)
+                    = ('postrider_internal.workers'::regclass::oid)::text
                 order by f.track, f.seq
                 limit 1
                   for update skip locked)
            and r.job_id = $5::bigint and r.parent_id is null and j.id = $5
            and postrider_internal.has_basic_columns(j) and not postrider_internal.has_preparation(j)
            and coalesce(octet_length(j.body), 0) <= 65536
-           and (j.body_json is null or pg_column_size(j.body_json) <= 16384 and octet_length(j.body_json::text) <= 65536)
+           and (j.body_json is null or pg_column_size(j.body_json) <= 16384
+                and octet_length(j.body_json::text) <= 65536)
            and (r.at_most_once or set_config('synchronous_commit', 'off', true) is not null)
            and nextval('postrider_internal.fences') > $4::bigint
         returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey, j.method, j.url,

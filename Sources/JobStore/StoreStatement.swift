@@ -68,7 +68,8 @@ public enum StoreStatement {
     public static let beat = PGStatement(
         "beat",
         """
-        select postrider_internal.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12), (pg_current_wal_flush_lsn() - '0/0')::bigint
+        select postrider_internal.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12),
+               (pg_current_wal_flush_lsn() - '0/0')::bigint
         """
     )
     /// Asks for notifications, or for none.
@@ -87,7 +88,8 @@ public enum StoreStatement {
     public static let limitTime = PGStatement(
         "limit_time",
         """
-        select \(SearchPath.localExpression), set_config('statement_timeout', '5s', true), \(TransactionTimeout.off(isLocal: true))
+        select \(SearchPath.localExpression), set_config('statement_timeout', '5s', true),
+               \(TransactionTimeout.off(isLocal: true))
         """)
     /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
     public static let beginJob = PGStatement("begin_job", "select postrider_internal.begin_job($1,$2,$3,$4,$5)")

@@ -22,7 +22,8 @@ extension PGConnection {
     public func looksUpSystemNames() throws(PGError) {
         try execute(
             """
-            select pg_catalog.set_config('search_path', '\(SearchPath.system)', false) where pg_catalog.pg_backend_pid() = \(processID)
+            select pg_catalog.set_config('search_path', '\(SearchPath.system)', false)
+              where pg_catalog.pg_backend_pid() = \(processID)
             """)
     }
 }

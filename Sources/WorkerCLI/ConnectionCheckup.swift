@@ -15,7 +15,8 @@ enum ConnectionCheckup {
         with others as (
           select a.usesysid, a.datid from pg_stat_activity a
           where a.pid <> pg_backend_pid()
-            and (a.backend_type = 'client backend' or (a.backend_type is null and a.usesysid is not null and a.datid is not null)))
+            and (a.backend_type = 'client backend'
+                 or (a.backend_type is null and a.usesysid is not null and a.datid is not null)))
         select l.kind, l.name, l.free
         from (
           select 1 as place, 'server' as kind, '' as name,
@@ -26,11 +27,13 @@ enum ConnectionCheckup {
                      then coalesce(current_setting('reserved_connections', true)::bigint, 0) else 0 end
               - (select count(*) from others) as free
           union all
-          select 2, 'role', quote_ident(r.rolname), r.rolconnlimit - (select count(*) from others o where o.usesysid = r.oid)
+          select 2, 'role', quote_ident(r.rolname),
+                 r.rolconnlimit - (select count(*) from others o where o.usesysid = r.oid)
           from pg_roles r
           where r.rolname = session_user and not r.rolsuper and r.rolconnlimit >= 0
           union all
-          select 3, 'database', quote_ident(d.datname), d.datconnlimit - (select count(*) from others o where o.datid = d.oid)
+          select 3, 'database', quote_ident(d.datname),
+                 d.datconnlimit - (select count(*) from others o where o.datid = d.oid)
           from pg_database d join pg_roles r on r.rolname = session_user
           where d.datname = current_database() and not r.rolsuper and d.datconnlimit >= 0) l
         order by l.free, l.place

@@ -9,26 +9,33 @@ enum FleetCheckup {
     private static func question(runsJobs: Bool) -> String {
         """
         with standing as materialized (
-          select q.queue, q.ready, now() - q.oldest_ready_age as since, q.paused, q.has_worker from postrider.queue_status q),
-        untaken as (select s.queue, s.ready, s.since from standing s where s.ready > 0 and not s.paused and not s.has_worker)
+          select q.queue, q.ready, now() - q.oldest_ready_age as since, q.paused, q.has_worker
+            from postrider.queue_status q),
+        untaken as (select s.queue, s.ready, s.since from standing s
+                    where s.ready > 0 and not s.paused and not s.has_worker)
         select (select count(*) from postrider.worker_status w where w.state in ('running', 'draining')),
           (select count(*) from postrider.worker_status w where w.leader),
           (select string_agg(quote_literal(s.queue), ', ' order by s.queue) from standing s where s.paused),
           (select count(*) from postrider.\(runsJobs ? "lanes" : "lane_status") l where l.paused_until = 'infinity'),
           exists (select from postrider.credential_status),
-          (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c where c.state = 'logged_off'),
+          (select string_agg(quote_literal(c.name), ', ' order by c.name) from postrider.credential_status c
+           where c.state = 'logged_off'),
           (select count(*) from postrider.schedule_status s where s.enabled and s.last_error is not null),
-          (select string_agg(t.name::text, ', ' order by t.name::text) from postrider_internal.referencing_tables() t (name)),
+          (select string_agg(t.name::text, ', ' order by t.name::text)
+           from postrider_internal.referencing_tables() t (name)),
           (select array_agg(format('%L (%s since %s)', u.queue, u.ready, to_char(u.since, 'YYYY-MM-DD HH24:MI:SS TZ'))
                               order by u.ready desc, u.queue)
              from (select * from untaken order by ready desc, queue limit 5) u),
           (select count(*) from untaken), (select coalesce(sum(u.ready), 0)::bigint from untaken u),
           (select string_agg(format('%L (%s)', c.role, c.usage), ', ' order by c.role)
              from (select c.role, concat_ws(', ',
-                            case when c.unfinished > 0.9 * c.max_unfinished then format('%s of %s jobs', c.unfinished, c.max_unfinished) end,
-                            case when c.lanes > 0.9 * c.max_lanes then format('%s of %s lanes', c.lanes, c.max_lanes) end) as usage
+                            case when c.unfinished > 0.9 * c.max_unfinished
+                              then format('%s of %s jobs', c.unfinished, c.max_unfinished) end,
+                            case when c.lanes > 0.9 * c.max_lanes
+                              then format('%s of %s lanes', c.lanes, c.max_lanes) end) as usage
                      from postrider.client_status c
-                    where c.unfinished > 0.9 * c.max_unfinished or c.lanes > 0.9 * c.max_lanes order by c.role limit 10) c),
+                    where c.unfinished > 0.9 * c.max_unfinished or c.lanes > 0.9 * c.max_lanes
+                      order by c.role limit 10) c),
           (select to_char(max(r.found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores r),
           (select format('%s leases lost, %s jobs unknown', sum(r.lost_leases), sum(r.unknown_jobs))
              from postrider.restores r where r.found_at > now() - interval '1 day' having count(*) > 0),
@@ -41,7 +48,8 @@ enum FleetCheckup {
     private static let identity = """
         , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
               is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
-             from (select * from postrider_internal.identities order by number desc limit 1) i, postrider_internal.current_identity() r),
+             from (select * from postrider_internal.identities order by number desc limit 1) i,
+               postrider_internal.current_identity() r),
           (select count(*) from postrider_internal.ready r where r.worker > 0),
           (select count(*) from postrider_internal.ready r where r.worker > 0 and r.at_most_once)
         """

@@ -7,7 +7,8 @@ enum RightsCheckup {
     /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to
     /// workers only.
     private static let question = """
-        select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin' else 'postrider_reader' end
+        select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin'
+          else 'postrider_reader' end
         from pg_namespace n
           join pg_class q on q.relnamespace = n.oid and q.relname = 'queue_status'
           join pg_proc c on c.pronamespace = to_regnamespace('postrider_internal') and c.proname = 'queue_counts'

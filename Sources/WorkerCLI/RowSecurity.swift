@@ -18,8 +18,10 @@ struct RowSecurity: Equatable {
         with subjects as (
           select c.oid, c.oid::regclass::text as name, r.oid as role, quote_ident(r.rolname) as login
           from pg_class c join pg_roles r on r.rolname = current_user or r.oid = c.relowner
-          where c.relnamespace in (to_regnamespace('postrider'), to_regnamespace('postrider_internal')) and c.relkind in ('r', 'p') and c.relrowsecurity
-            and not r.rolsuper and not r.rolbypassrls and (c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage'))),
+          where c.relnamespace in (to_regnamespace('postrider'), to_regnamespace('postrider_internal'))
+            and c.relkind in ('r', 'p') and c.relrowsecurity
+            and not r.rolsuper and not r.rolbypassrls
+              and (c.relforcerowsecurity or not pg_has_role(r.oid, c.relowner, 'usage'))),
         hidden as (
           select s.name, s.login
           from subjects s
@@ -29,7 +31,8 @@ struct RowSecurity: Equatable {
                      and coalesce(bool_and(p.polpermissive), false) as passes
               from pg_policy p
               where p.polrelid = s.oid
-                and (0 = any (p.polroles) or exists (select from unnest(p.polroles) as g (role) where pg_has_role(s.role, g.role, 'usage')))
+                and (0 = any (p.polroles) or exists (select from unnest(p.polroles) as g (role)
+                                                     where pg_has_role(s.role, g.role, 'usage')))
               ) w on true
           where not w.passes)
         select (array_agg(distinct h.name))[:3], count(distinct h.name), string_agg(distinct h.login, ' and '),

@@ -7,10 +7,12 @@ internal import Reactor
 /// What `worker doctor` finds on the database's server.
 enum ServerCheckup {
     private static let question = """
-        select current_setting('server_version'), current_setting('server_version_num')::int >= 150000, pg_is_in_recovery(),
+        select current_setting('server_version'), current_setting('server_version_num')::int >= 150000,
+               pg_is_in_recovery(),
           current_setting('fsync')::boolean, current_setting('synchronous_commit') <> 'off', current_setting('autovacuum')::boolean,
           (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
-             from pg_stat_activity a where a.pid <> pg_backend_pid() and (a.backend_xmin is not null or a.backend_xid is not null)),
+             from pg_stat_activity a where a.pid <> pg_backend_pid()
+               and (a.backend_xmin is not null or a.backend_xid is not null)),
           pg_has_role('pg_read_all_stats', 'usage'), current_user::text
         """
 

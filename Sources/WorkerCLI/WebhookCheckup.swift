@@ -8,7 +8,8 @@ enum WebhookCheckup {
     /// Looks at the last 10,000 jobs and the last 10,000 that failed, however many there are.
     private static let question = """
         select exists (
-            select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j where j.callback_url is not null),
+            select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j
+              where j.callback_url is not null),
           (select count(*)
            from (select r.job_id, r.error_code from postrider_internal.results r
                  where postrider_internal.is_failure(r.state) and r.finished_at > now() - interval '1 day'

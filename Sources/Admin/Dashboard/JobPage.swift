@@ -171,7 +171,8 @@ struct JobPage: DashboardPage {
             source: """
                 from postrider.job_status s
                 where s.id = any (array(
-                  select m.job_id from postrider_internal.members m where m.parent_id = $1 order by m.position limit 201))
+                  select m.job_id from postrider_internal.members m where m.parent_id = $1
+                    order by m.position limit 201))
                 order by s.position
                 """, limit: 200),
         ViewTable(

@@ -54,7 +54,8 @@ enum BenchCommand {
             let range = try connection.query(
                 """
                 with made as (
-                  insert into postrider.jobs (url, queue, tag) select $1, $2, $2 from generate_series(1, $3) returning id)
+                  insert into postrider.jobs (url, queue, tag) select $1, $2, $2 from generate_series(1, $3)
+                    returning id)
                 select min(id), max(id) from made
                 """, &parameters)
             ids = range.int64(0, 0)...range.int64(0, 1)
@@ -82,7 +83,8 @@ enum BenchCommand {
             defer { kill(getpid(), SIGTERM) }
             let connection = try PGConnection(database)
             let finished = """
-                select count(*) from postrider_internal.results where job_id between \(ids.lowerBound) and \(ids.upperBound)
+                select count(*) from postrider_internal.results
+                  where job_id between \(ids.lowerBound) and \(ids.upperBound)
                 """
             while try connection.query(finished).int64(0, 0) < jobs { usleep(200_000) }
         }
@@ -94,7 +96,8 @@ enum BenchCommand {
         let figures = try connection.query(
             """
             with done as (
-              select r.state, r.created_at, r.started_at, r.finished_at from postrider.job_status r where r.tag = '\(queue)')
+              select r.state, r.created_at, r.started_at, r.finished_at from postrider.job_status r
+                where r.tag = '\(queue)')
             select count(*) filter (where state = 'succeeded'), count(*) filter (where state <> 'succeeded'),
                    coalesce(extract(epoch from max(finished_at) - min(started_at)), 0)::float8
             from done

@@ -2,9 +2,11 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- An attempt that makes a file longer uses none of max_attempts. So a download that breaks off after a few bytes again
 -- and again ends
--- after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count, and so does an attempt with another number,
+-- after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count,
+-- and so does an attempt with another number,
 -- as after a retry.
-create or replace function postrider_internal.fail_stuck_downloads(p_attempts postrider_internal.finished_attempt[]) returns postrider_internal.finished_attempt[]
+create or replace function postrider_internal.fail_stuck_downloads(p_attempts postrider_internal.finished_attempt[])
+returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

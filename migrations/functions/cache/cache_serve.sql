@@ -44,7 +44,8 @@ begin
                else j.headers end) as wants_fresh,
            -- Who asks by itself whether something has changed gets the server's own answer to that.
            case when num_nonnulls(j.headers, s.headers) > 0 then
-             lower(concat(j.headers, s.headers) collate "C") ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
+             lower(concat(j.headers, s.headers) collate "C")
+                ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
            else false end as asks_itself
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
@@ -75,7 +76,8 @@ begin
                         e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format)
                           then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
-             when e.failed_at between c.now - interval '1 s' and c.now and not e.is_strict and postrider_internal.cache_reason(
+             when e.failed_at between c.now - interval '1 s' and c.now
+                   and not e.is_strict and postrider_internal.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit'
                  then 'stale'
              else postrider_internal.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The caller has locked the row of credentials.
 create or replace function postrider_internal.record_token_accepted(p_credential text,
-                                                                    p_endpoints text[]) returns postrider_internal.refreshes
+                                                                    p_endpoints text[])
+returns postrider_internal.refreshes
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

@@ -4,7 +4,8 @@
 --
 -- A hundred endpoints are enough to judge by. The caller has locked the row of credentials.
 create or replace function postrider_internal.record_token_refused(p_refresh postrider_internal.refreshes,
-                                                                   p_version bigint, p_endpoint text) returns postrider_internal.refreshes
+                                                                   p_version bigint, p_endpoint text)
+returns postrider_internal.refreshes
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

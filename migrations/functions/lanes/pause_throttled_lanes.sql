@@ -18,7 +18,8 @@
 -- streak skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's
 -- open transaction has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for
 -- that.
-create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) returns void
+create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[])
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'

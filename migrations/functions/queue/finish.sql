@@ -4,17 +4,23 @@
 -- claimed); one that lost it changes nothing. An array of rows, since to make rows of an array for each column was 60
 -- of 355 us for 34 attempts.
 --
--- verdict: s succeeded · f failed · r retryable failure · u unknown · h handed back (no attempt used) · p progressed: a
--- download broke off and is longer than before; tried again like r, no attempt used, after the wait that follows a
--- first attempt, whatever number this one has. l little: like p, but the attempt brought less than 64 KiB.
--- fail_stuck_downloads ends the job after 20 of them in a row. n next page: a page is stored and the job is ready for
--- the one after, its attempts counted from 0 and its key another. o onward: the attempt goes on at another server of
--- its service. The row is ready again at its old place, no attempt used. w wait: the server asks to come later. The row
--- is ready again at its old place, no attempt used, and its lane is paused. d delayed: the server asks this job to come
--- later. Scheduled after the wait, no attempt used. b back: the database refused to prepare the call, and prepared
--- others. No attempt used; scheduled after growing waits, failed after 15 minutes of them. p_waits: whether some may
--- have verdict w, d, b or l; then each attempt is looked at. A retryable failure becomes final when its attempts or its
--- time are used up.
+-- The verdict of an attempt is one letter. Unless it says so, the attempt is used up.
+-- s succeeded
+-- f failed
+-- u unknown
+-- r retryable failure: tried again after a wait; final when the attempts or the time of the job are used up
+-- n next page: the page is stored, and the job is ready for the one after it, with a new key and attempt 1
+-- h handed back: no attempt used
+-- p progressed: a download broke off and is longer than before. No attempt used. Tried again after the wait that follows
+--   a first attempt.
+-- l little: like p, but the attempt brought less than 64 KiB. fail_stuck_downloads ends the job after 20 in a row.
+-- o onward: goes on at another server of its service. Ready at its old place, no attempt used.
+-- w wait: the server asks for later calls. Ready at its old place, no attempt used, and its lane is paused.
+-- d delayed: the server asks to have this job later. Scheduled after that wait, no attempt used.
+-- b back: the database refused to prepare the call and prepared others. No attempt used. Scheduled after growing waits,
+--   failed after 15 minutes of them.
+--
+-- p_waits: whether some attempt may have the verdict w, d, b or l. Only then is each attempt looked at.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other; what

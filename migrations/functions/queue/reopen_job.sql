@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace function postrider_internal.reopen_job(p_id bigint,
-                                                         p_from_start boolean default false) returns postrider_internal.results
+                                                         p_from_start boolean default false)
+returns postrider_internal.results
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$

@@ -5,7 +5,8 @@
 --
 -- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
 create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text,
-                                                         p_defaults jsonb default null) returns postrider_internal.spec_node[]
+                                                         p_defaults jsonb default null)
+returns postrider_internal.spec_node[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$

@@ -47,7 +47,8 @@ begin
         'with new as (
            insert into postrider.jobs (kind, each%s%s%s)
            select s.kind, s.each%s%s%s
-             from unnest($1) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+             from unnest($1) with ordinality
+                   s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
             cross join generate_series(1, $2) c (nth)%s
             order by c.nth, s.rank
            returning id)
