@@ -49,7 +49,7 @@ extension Dispatcher {
         let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
         for slot in lost { free(slot, now: 0) }
         if isOtherDatabase {
-            book = KnownTracks()
+            knownTracks = KnownTracks()
             surveyCursor = SurveyCursor()
             lanes = LanePermits()
         }

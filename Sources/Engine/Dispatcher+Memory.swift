@@ -27,7 +27,7 @@ extension Dispatcher {
 
     /// How many slots a claim may fill, wherever there may be work and memory for it.
     var freeToClaim: Int {
-        guard claimScope != .nowhere, takesJobs, book.hasPlaces, slots.freeCount > reserved else { return 0 }
+        guard claimScope != .nowhere, takesJobs, knownTracks.hasPlaces, slots.freeCount > reserved else { return 0 }
         return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
     }
 

@@ -12,7 +12,7 @@ extension Dispatcher {
         look()
         // What others announce goes its own way; this looks for what they do not.
         if pickup.isListening { pollSchedule.claimIsInformed() }
-        guard !book.hasPlaces else { return .none }
+        guard !knownTracks.hasPlaces else { return .none }
         // With no track to claim from there is no claim that could come back empty.
         let change = pickup.claimReturned(rows: 0, limit: 1)
         pollSchedule.poll = now + pickup.interval

@@ -29,7 +29,7 @@ struct SilentDatabaseTests {
         try waitUntilCommitWaits(for: "postrider")
         // The claim of such a job is the one whose commit is waited for.
         try queue.insert("url, method, delivery", "'\(target.url)/ok', 'POST', 'at_most_once'")
-        try waitUntilCommitWaits(for: "postrider.(claim|ready)")
+        try waitUntilCommitWaits(for: "postrider_internal.(claim|ready)")
         return worker
     }
 
