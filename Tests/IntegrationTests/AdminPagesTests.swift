@@ -115,7 +115,7 @@ struct AdminPagesTests {
         )
         #expect(try watched.pages.read("/metrics").lines.contains("postrider_database_up 1"))
         try watched.wait(until: "/readyz", hasStatus: 200)
-        _ = reading
+        reading.join()
     }
 
     @Test func `a worker that was lost within ten minutes is counted, and two collectors at once are both served`()

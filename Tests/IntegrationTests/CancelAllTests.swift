@@ -21,8 +21,8 @@ struct CancelAllTests {
         try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
         #expect(try queue.number("select postrider.cancel_all()") == 3)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select bool_and(state = 'cancelled') from postrider.job_status")
-        _ = worker
     }
 
     /// What is asked for, and which of the jobs it is.

@@ -14,6 +14,7 @@ struct LargeInsertTests {
         let queue = try TestQueue()
         let database = queue.database
         let workers = try (1...2).map { _ in try RunningWorker(database, concurrency: 64) }
+        defer { workers.kill() }
         try queue.insert("url, priority", "'\(url)', 4")
         try queue.waitUntilDone()
 
@@ -45,7 +46,6 @@ struct LargeInsertTests {
         #expect(
             try queue.number("select count(*) from postrider.results where state = 's'") == Int64(count + probes + 1))
         #expect(try queue.number("select count(*) from postrider.ready") == 0)
-        _ = workers
     }
 
     @Test func `what expires, or is followed by something, queues up behind a large INSERT like all others`() throws {
@@ -56,12 +56,12 @@ struct LargeInsertTests {
         try queue.insert("url, expires_at", "'\(target.url)/ok/dated', '2100-01-01'")
         #expect(try queue.number("select count(*) from postrider.ready") == 0)
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 11002")
         // Those before them had begun, but for what was in flight beside them.
         let paths = target.requests.suffix(64).map(\.path)
         #expect(paths.contains("/ok/told") && paths.contains("/ok/dated"))
-        _ = worker
     }
 
     @Test func `cancel_all finds what a large INSERT has left to be fed`() throws {

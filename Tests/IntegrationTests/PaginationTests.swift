@@ -110,6 +110,7 @@ struct PaginationTests {
             values ('api', '\(desk.url)', '{"code": "$.code", "result": "$.data.list"}', '{"key": "s3cret"}')
             """)
         let worker = try RunningWorker(desk.queue.database)
+        defer { worker.kill() }
         let shape = try desk.insert(
             "/items?odd=2", paginate, "validator", #"'{"data": {"list": [{"id": "number"}]}}'"#)
         let envelope = try desk.queue.insert(
@@ -125,7 +126,6 @@ struct PaginationTests {
         #expect(
             try desk.queue.text("select right(error, 9) from postrider.job_status where id = \(status)") == " (page 1)")
         #expect(try desk.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
-        _ = worker
     }
 
     @Test
@@ -147,6 +147,7 @@ struct PaginationTests {
             values ('api', 'http://u:pw@127.0.0.1:\(target.port)/v1', '{"key": "s3cret"}', '{"X-Common": "1"}', false)
             """)
         let worker = try RunningWorker(desk.queue.database)
+        defer { worker.kill() }
         let id = try desk.queue.insert(
             "service, url, query, paginate", #"'api', 'list', '{"a": "b c"}', '{"style": "link"}'"#)
         try desk.queue.waitUntilDone()
@@ -157,7 +158,6 @@ struct PaginationTests {
         let rows = try desk.queue.rows("select url, next from postrider.pages order by page")
         let base = "http://127.0.0.1:\(target.port)/v1/list"
         #expect(rows == [["\(base)?a=b%20c", "\(base)?page=2"], ["\(base)?page=2", nil]])
-        _ = worker
     }
 
     @Test func `a relative link is resolved against the URL that a redirect led to`() throws {
@@ -174,16 +174,17 @@ struct PaginationTests {
         try desk.queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
         let worker = try RunningWorker(desk.queue.database)
+        defer { worker.kill() }
         let id = try desk.queue.insert("service, url, paginate", #"'api', '/items', '{"style": "link"}'"#)
         try desk.queue.waitUntilDone()
         #expect(try desk.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3]")
         #expect(target.requests.map(\.path) == ["/items", "/items/", "/items/page2", "/items/page2?page=3"])
-        _ = worker
     }
 
     @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
         let desk = try PageDesk()
         let worker = try RunningWorker(desk.queue.database)
+        defer { worker.kill() }
         let run = "keys\(TestClock.now)"
         let id = try desk.insert(
             "/items?fail=2&of=25&run=\(run)",
@@ -199,12 +200,12 @@ struct PaginationTests {
              where s.id = \(calls) and c ->> 'path' like '%run=\(run)%'
             """)
         #expect(keys == [["\(id)"], ["\(id)-1"], ["\(id)-1"], ["\(id)-2"]])
-        _ = worker
     }
 
     @Test func `two jobs in one batch do not mix`() throws {
         let desk = try PageDesk()
         let worker = try RunningWorker(desk.queue.database)
+        defer { worker.kill() }
         let paginate = #"{"style": "offset", "param": "offset", "size": 10}"#
         try desk.queue.insert(20, "url, paginate", "'\(desk.url)/offset?of=' || (i * 7), '\(paginate)'")
         try desk.queue.waitUntilDone()
@@ -216,7 +217,6 @@ struct PaginationTests {
                                            from generate_series(1, (regexp_match(s.url, 'of=(\\d+)'))[1]::int) n), '[]')
             """)
         #expect(rows == [])
-        _ = worker
     }
 
     @Test(
@@ -237,6 +237,7 @@ struct PaginationTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/first"}, {"service": "api", "url": "\(url)",
@@ -255,6 +256,5 @@ struct PaginationTests {
             #expect(step == [["succeeded", nil, nil]])
             #expect(target.requests.map(\.path).last == "/list?a=page&page=1&per%20page=5")
         }
-        _ = worker
     }
 }

@@ -163,6 +163,7 @@ struct ShortageTests {
         try Self.makeFaults(queue)
         try Self.failPreparations(queue, of: "")
         let worker = try RunningWorker(queue.database, concurrency: 4)
+        defer { worker.kill() }
         try begin(queue, "prepare")
         try queue.insert(8, "url, result_type", "'\(target.url)/ok/rich/' || i, 'object'")
         try queue.wait(until: "select count(*) > 0 from postrider.scheduled")
@@ -175,7 +176,6 @@ struct ShortageTests {
         #expect(try queue.states() == "succeeded 12")
         #expect(try queue.number("select count(*) from postrider.results where attempt = 1") == 12)
         #expect(target.requests.count == 12)
-        _ = worker
     }
 
     @Test func `one job that cannot be prepared waits longer and longer, and fails after 15 minutes of that`() throws {
@@ -184,6 +184,7 @@ struct ShortageTests {
         try Self.makeFaults(queue)
         try Self.failPreparations(queue, of: "/evil")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try begin(queue, "prepare")
         try queue.connection.execute("begin")
         let evil = try queue.insert("url, result_type, delivery", "'\(target.url)/ok/evil', 'object', 'at_most_once'")
@@ -214,7 +215,6 @@ struct ShortageTests {
         #expect(!target.requests.contains { $0.path == "/ok/evil" })
         try queue.waitUntilDone()
         #expect(try queue.states() == "failed 1, succeeded \(count)")
-        _ = worker
     }
 
     @Test func `a chain goes on after a shortage in which its next step could not begin`() throws {
@@ -236,6 +236,7 @@ struct ShortageTests {
               execute function app.fail_row('member')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try begin(queue, "answer")
         let held = try queue.number(
             """
@@ -272,7 +273,6 @@ struct ShortageTests {
         try end(queue)
         try queue.wait(60, for: held, toBe: "succeeded")
         #expect(target.requests.count == 6)
-        _ = worker
     }
 
     @Test func `callbacks run after a shortage in which the end of their job could not be stored`() throws {
@@ -299,6 +299,7 @@ struct ShortageTests {
             insert into app.fault values ('53200')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let stored = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         let short = try queue.insert("url, on_success", "'\(target.url)/ok', 'short'")
         try queue.wait(until: "select count(*) = 2 from postrider.outcomes where tries = 4")
@@ -311,6 +312,5 @@ struct ShortageTests {
             #expect(try CallbackLog.lines(queue, of: id) == ["callback succeeded"])
         }
         #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
-        _ = worker
     }
 }

@@ -70,7 +70,7 @@ public final class RunningWorker: Sendable {
 
     /// Sends a signal.
     public func send(_ signal: Int32) {
-        status.withLock { if $0 == nil { kill(pid, signal) } }
+        status.withLock { if $0 == nil { Glibc.kill(pid, signal) } }
     }
 
     /// Sends a signal and waits for the end; its exit status, 128 + signal for one that was killed.
@@ -79,6 +79,10 @@ public final class RunningWorker: Sendable {
         send(signal)
         return wait()
     }
+
+    /// Ends it at once. In a `defer` behind its start it also keeps the worker running up to the end of the scope; without a later use
+    /// Swift may end it earlier.
+    public func kill() { end(SIGKILL) }
 
     /// Waits for its end; its exit status.
     public func wait() -> Int32 {
@@ -116,5 +120,12 @@ public final class RunningWorker: Sendable {
         _ = unsafe write(guardian.writeEnd, word, word.count)
         guardian.closeWriteEnd()
         _ = ChildProcess.wait(for: guardianPID)
+    }
+}
+
+extension Sequence<RunningWorker> {
+    /// Ends them all at once.
+    public func kill() {
+        for worker in self { worker.kill() }
     }
 }
