@@ -36,7 +36,7 @@ struct ConcurrencyTests {
         try TestClock.wait(5, for: "8 slow calls") { target.underWay == 8 }
         for turn in 1...30 {
             try queue.insert(20, "url", "'\(target.url)/wait/10/\(turn)/' || i")
-            TestClock.sleep(milliseconds: 100)
+            try TestClock.wait(20, for: "the calls of turn \(turn)") { target.requests.count == 8 + 20 * turn }
         }
         try queue.wait(2, until: "select count(*) = 600 from postrider.results")
         #expect(target.underWay == 8)

@@ -86,7 +86,7 @@ struct LaneLimitTests {
         let second = try RunningWorker(queue.database, concurrency: 16)
         try second.wait(for: "enlisted")
         try queue.insert(60, "url, lane", "'\(target.url)/then/' || i, 'l'")
-        TestClock.sleep(milliseconds: 500)
+        try queue.wait(until: "select exists (select from postrider.lane_permits where permits = 0 and wanted > 0)")
         #expect(target.requests.count == 3)
         let explained = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
         #expect(explained.contains("at its limit of 3 call(s) under way at once"), "\(explained)")
@@ -116,7 +116,7 @@ struct LaneLimitTests {
         // And with nothing else to do it rests: a loop that spins would take all of this time.
         let used = worker.cpuSeconds
         let start = TestClock.now
-        TestClock.sleep(milliseconds: 1500)
+        TestClock.sleep(milliseconds: 700)
         #expect(worker.cpuSeconds - used < 0.5 * TestClock.seconds(since: start))
     }
 

@@ -158,7 +158,6 @@ struct ServerTests {
         prober.end(9)
         try TestClock.wait(40, for: "another probe") {
             try queue.insert(1, "service, url", "'api', 'x'")
-            TestClock.sleep(milliseconds: 100)
             return bad.count >= 2
         }
         try queue.wait(for: job, toBe: "succeeded")

@@ -186,11 +186,14 @@ final class TreeJoinTests {
         try other.execute("insert into postrider.jobs (parent_id, url) values (\(chain.id), '\(target.url)/ok/late')")
         target.release()
         try queue.wait(for: chain.members[0].id, toBe: "succeeded")
-        TestClock.sleep(milliseconds: 500)
+        // A chain that nobody joins begins later and ends.
+        var free = TreePlan.chain([.request("\(target.url)/ok/free")])
+        try free.insert(into: queue)
+        try queue.wait(for: free.id, toBe: "succeeded")
         #expect(try queue.state(chain.id) == "running")
         try other.execute("commit")
         try queue.wait(for: chain.id, toBe: "succeeded")
-        #expect(target.requests.map(\.path) == ["/held/1", "/ok/late"])
+        #expect(target.requests.map(\.path) == ["/held/1", "/ok/free", "/ok/late"])
     }
 
     @Test func `job_status counts who joins from the commit on, before a worker has added it up`() throws {
