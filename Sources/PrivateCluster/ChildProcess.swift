@@ -77,6 +77,12 @@ package enum ChildProcess {
         return unsafe rc == 0 && info.si_signo != 0
     }
 
+    /// Waits until a child has ended; its status stays for `wait` and `poll`. C: `waitid`.
+    package static func waitUntilEnded(_ pid: Int32) {
+        var info = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    }
+
     private static func code(_ status: Int32) -> Int32 {
         let signal = status & 0x7F
         return signal == 0 ? (status >> 8) & 0xFF : 128 + signal

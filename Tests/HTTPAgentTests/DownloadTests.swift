@@ -95,6 +95,7 @@ struct DownloadTests {
 
     @Test func `the note beside a part has the format that later versions read`() throws {
         let target = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
+        defer { withExtendedLifetime(target) {} }
         let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
         // The first line ends with host and process of the worker.
         let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -105,7 +106,6 @@ struct DownloadTests {
             lines.dropFirst(2) == [
                 "etag \"v1\"", "dated Fri, 27 Nov 2026 08:00:00 GMT", "total 10", "durable 4", "end", "",
             ])
-        _ = target
     }
 
     @Test func `a resume asks for the rest under a strong tag and puts both together`() throws {
@@ -277,10 +277,10 @@ struct DownloadTests {
 
     @Test func `another URL, query or method does not go on with the part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789") }
+        defer { withExtendedLifetime(target) {} }
         let whole = try TargetServer { _ in TargetStep.answer(200, "ABCDEFGHIJ") }
         #expect(try driver.run(call(whole.url)).download?.isComplete == true)
         #expect(whole.requests.first?.header("range") == nil && text == "ABCDEFGHIJ")
-        _ = target
     }
 
     @Test func `a file larger than its limit ends as too_large, announced or not`() throws {

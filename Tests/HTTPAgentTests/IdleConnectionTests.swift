@@ -133,11 +133,11 @@ struct IdleConnectionTests {
     ) throws {
         let nginx = try NginxServer(firstPort: 21_980)
         let server = try ExtraAnswerServer(as: nginx, tls: tls)
-        for isSeen in [true, false] {
+        for (turn, isSeen) in [true, false].enumerated() {
             let driver = try AgentDriver(caFile: nginx.caFile)
             let first = try driver.run(call(server.url + path))
             #expect(try first.response().text == "first")
-            TestClock.sleep(milliseconds: 200)
+            try TestClock.wait(20, for: "the late bytes") { server.lateAnswers > turn }
             if isSeen { try driver.turn(for: 50) }
             driver.agent.start(call(server.url, .post), slot: 0)
             if !isSeen { driver.agent.timeout() }

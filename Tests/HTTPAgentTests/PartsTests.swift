@@ -144,7 +144,6 @@ struct PartsTests {
             // 64 KiB a turn.
             try driver.turn(for: 5)
             #expect(driver.agent.takeFinished().isEmpty)
-            TestClock.sleep(milliseconds: 5)
             if let progress = driver.agent.progress(slot: 0), progress.sent > 0 { sent = progress }
         }
         let total = try #require(sent?.sendTotal)

@@ -45,12 +45,12 @@ struct TransportTests {
         // What goes without a word may do so before the request's first byte or behind it.
         let asking = try HandshakeClosingServer(as: nginx, asks: true)
         let mute = try HandshakeClosingServer(as: nginx, asks: false)
+        defer { withExtendedLifetime((server, asking, mute)) {} }
         let hasty = try driver.run(call(asking.url, nil)).failure()
         #expect(hasty.code == .config && hasty.sent == .no || hasty.code == .reset && hasty.sent == .maybe, "\(hasty)")
         #expect(hasty.message.contains("client certificate"), "\(hasty)")
         let other = try driver.run(call(mute.url, nil)).failure()
         #expect(other.code != .config && !other.message.contains("client certificate"), "\(other)")
-        _ = (server, asking, mute)
         let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }

@@ -115,7 +115,7 @@ struct AdminPagesTests {
         )
         #expect(try watched.pages.read("/metrics").lines.contains("postrider_database_up 1"))
         try watched.wait(until: "/readyz", hasStatus: 200)
-        _ = reading
+        reading.join()
     }
 
     @Test func `a worker that was lost within ten minutes is counted, and two collectors at once are both served`()
@@ -176,16 +176,19 @@ struct AdminPagesTests {
         for round in 0..<3 {
             let watched = try WatchedWorker(queue.database)
             let pages = watched.pages
+            let reads = Mutex(0)
             let readers = (0..<4).map { _ in
-                BackgroundThread { while (try? pages.read("/metrics")) != nil {} }
+                BackgroundThread { while (try? pages.read("/metrics")) != nil { reads.withLock { $0 += 1 } } }
             }
             try watched.wait(until: "/readyz", hasStatus: 200)
             let holder = try PGConnection(queue.database)
             // In the last round a reader waits for the database.
             if round == 2 {
                 try holder.execute("begin; lock table postrider_internal.job_totals in access exclusive mode")
+                try queue.waitUntilBlocked("queue_status")
+            } else {
+                try TestClock.wait(20, for: "pages") { reads.withLock { $0 >= 8 } }
             }
-            TestClock.sleep(milliseconds: 300)
             let start = TestClock.now
             #expect(watched.worker.end(15) == 0)
             #expect(TestClock.now - start < 6_000_000_000)

@@ -38,6 +38,7 @@ struct AnnouncedJobTests {
         let queue = try TestQueue()
         try queue.connection.execute(Self.log)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try listen(queue, target)
         let plain = try queue.insert("url, method, body_json", "'\(target.url)/ok/plain', 'POST', '{\"a\": 1}'")
         try queue.wait(for: plain, toBe: "succeeded")
@@ -70,7 +71,6 @@ struct AnnouncedJobTests {
                 == [["false"], ["false"]])
         #expect(try isSingle(rich, queue) == "false")
         #expect(try isSingle(many, queue) == "false")
-        _ = worker
     }
 
     @Test func `a job whose queue has just been paused is not called, and one of another queue is`() throws {
@@ -78,6 +78,7 @@ struct AnnouncedJobTests {
         let queue = try TestQueue()
         try queue.connection.execute(Self.log)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try listen(queue, target)
         _ = try queue.rows("select postrider.pause_queue('default')::text")
         let held = try queue.insert("url", "'\(target.url)/ok/held'")
@@ -88,6 +89,5 @@ struct AnnouncedJobTests {
         try queue.wait(for: held, toBe: "succeeded")
         #expect(try queue.text("select bool_or(is_single)::text from public.claims") == "false")
         try queue.wait(until: "select last_value = 1 from postrider_internal.hold_gate")
-        _ = worker
     }
 }

@@ -143,6 +143,7 @@ struct AnswerTests {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.services (name, html_is_502) values ('api', true)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "service, url, response_format, backoff", "'api', '\(target.url)/', 'json', '{100 ms}'")
         try queue.wait(for: id, toBe: "succeeded")
@@ -151,13 +152,13 @@ struct AnswerTests {
             try queue.rows(
                 "select attempt::text, error_code from postrider.attempts where job_id = \(id) order by attempt")
                 == [["1", "http_status"], ["2", nil]])
-        _ = worker
     }
 
     @Test func `httpbin's JSON, XML, HTML and UTF-8 pages`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let json = try queue.insert(
             "url, validator, extract",
             "'\(httpbin.url)/json', '{\"slideshow\": {\"title\": \"string\", \"slides\": [{\"title\": \"string\"}]}}', '$.slideshow.slides[*].title'"
@@ -178,6 +179,5 @@ struct AnswerTests {
         #expect(
             try queue.text("select error from postrider.job_status where id = \(wrong)")?.hasPrefix(
                 "$.args.a should be a number and is a string") == true)
-        _ = worker
     }
 }

@@ -20,6 +20,7 @@ struct AtMostOnceTests {
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
         first.end(SIGKILL)
         let second = try RunningWorker(queue.database)
+        defer { second.kill() }
         try queue.waitUntilDone(25)
         #expect(try queue.states() == "unknown 8")
         #expect(
@@ -27,31 +28,30 @@ struct AtMostOnceTests {
         let after = try queue.insert("url", "'\(target.url)/ok/after'")
         try queue.wait(for: after, toBe: "succeeded")
         #expect(target.requests.count == 9)
-        _ = second
     }
 
     @Test func `a timeout after sending ends as unknown, at once`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "method, url, delivery, timeout", "'POST', '\(target.url)/hang', 'at_most_once', '300 ms'")
         try queue.wait(for: id, toBe: "unknown")
         let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(id)")
         #expect(row == [["timeout", "1"]])
         #expect(target.requests.count == 1)
-        _ = worker
     }
 
     @Test func `an answer that is cut inside its headers ends as unknown`() throws {
         let cutting = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8)), .close] }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("method, url, delivery", "'POST', '\(cutting.url)/', 'at_most_once'")
         try queue.wait(for: id, toBe: "unknown")
         let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(id)")
         #expect(row == [["truncated", "1"]])
         #expect(cutting.requests.count == 1)
-        _ = worker
     }
 
     @Test func `a connection cut after the request ends as unknown, a refused one is tried again`() throws {
@@ -59,6 +59,7 @@ struct AtMostOnceTests {
         let closed = try TargetServer.freePort()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let cut = try queue.insert("method, url, delivery", "'POST', '\(cutting.url)/', 'at_most_once'")
         let refused = try queue.insert(
             "url, delivery, max_attempts, backoff", "'http://127.0.0.1:\(closed)/', 'at_most_once', 3, '{20 ms}'")
@@ -67,7 +68,6 @@ struct AtMostOnceTests {
         let row = try queue.rows("select error_code, attempt::text from postrider.job_status where id = \(refused)")
         #expect(row == [["connect", "3"]])
         #expect(cutting.requests.count == 1)
-        _ = worker
     }
 
     @Test func `a broken answer ends as unknown, a whole one as failed, and neither is sent again in bulk`() throws {
@@ -82,6 +82,7 @@ struct AtMostOnceTests {
         let closed = try TargetServer.freePort()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for path in ["cut", "garbled", "long", "refused"] {
             try queue.insert(
                 "method, url, delivery, max_response", "'POST', '\(target.url)/\(path)', 'at_most_once', 10")
@@ -99,12 +100,12 @@ struct AtMostOnceTests {
         #expect(try queue.number("select postrider.retry_failed()") == 1)
         try queue.wait(until: "select count(*) = 2 from postrider.attempts where job_id = \(unsent)")
         #expect(target.requests.count == 4)
-        _ = worker
     }
 
     @Test func `a tree with a call of unknown outcome runs again by a person's word alone`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let url = target.url
         let tree = try queue.number(
             """
@@ -127,7 +128,6 @@ struct AtMostOnceTests {
         try queue.waitUntilDone()
         #expect(target.requests("/hang").count == 2)
         #expect(target.requests.count == calls + 4)
-        _ = worker
     }
 
     @Test func `a call that may have been acted on is not repeated in bulk after a person's retry that was not sent`()
@@ -198,13 +198,13 @@ struct AtMostOnceTests {
     @Test func `a job cancelled while it runs ends as unknown`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, delivery", "'\(target.url)/hang', 'at_most_once'")
         try TestClock.wait(10, for: "a call") { target.underWay == 1 }
         #expect(try queue.text("select postrider.cancel(\(id))::text") == "true")
         #expect(try queue.state(id) == "unknown")
         try TestClock.wait(2, for: "end of the transfer") { target.underWay == 0 }
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "cancelled")
-        _ = worker
     }
 
     @Test func `calls cut off at the end of a drain end as unknown`() throws {

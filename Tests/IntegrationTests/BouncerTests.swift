@@ -19,7 +19,7 @@ struct BouncerTests {
         try queue.waitUntilDone(20)
         #expect(try queue.states() == "succeeded 500")
         #expect(target.requests.count == 500)
-        for number in 1...8 {
+        for number in 1...4 {
             // Idle for long enough to poll at its slowest pace, 250 ms.
             TestClock.sleep(milliseconds: 300)
             let inserted = TestClock.now

@@ -27,6 +27,7 @@ struct CacheConformanceTests {
     @Test func `an answer serves until it is too old, and is replaced then`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let first = try run(queue, "cache_ttl", "'1 h'")
         let second = try run(queue, "cache_ttl", "'1 h'")
         #expect(first.0 == "miss" && second.0 == "hit" && first.1 == second.1)
@@ -38,12 +39,12 @@ struct CacheConformanceTests {
         // An answer from the future is none: the clock was set back.
         try queue.connection.execute("update postrider.cache_entries set created_at = now() + interval '1 min'")
         #expect(try run(queue, "cache_ttl", "'1 h'").0 == "cache_expired")
-        _ = worker
     }
 
     @Test func `ignore_cache calls and stores, another version or sensitive value misses and replaces`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let first = try run(queue, "cache_ttl", "'1 h'")
         let fresh = try run(queue, "cache_ttl, ignore_cache", "'1 h', true")
         #expect(fresh.1 != first.1)
@@ -56,12 +57,12 @@ struct CacheConformanceTests {
         #expect(mine.0 == "cache_sensitive")
         #expect(try run(queue, "cache_ttl, cache_sensitive", "'1 h', 'ada'") == ("hit", mine.1))
         #expect(try run(queue, "cache_ttl", "'1 h'").0 == "cache_sensitive")
-        _ = worker
     }
 
     @Test func `JSON, text and bytes come out of the cache as they went in`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for path in ["json", "encoding/utf8", "image/png", "bytes/3000?seed=5", "html"] {
             var bodies: [String?] = []
             for _ in 1...2 {
@@ -77,7 +78,6 @@ struct CacheConformanceTests {
             #expect(bodies[0]?.hasPrefix("false") == true && bodies[1]?.hasPrefix("true") == true, "\(path)")
             #expect(bodies[0]?.dropFirst(5) == bodies[1]?.dropFirst(4), "\(path)")
         }
-        _ = worker
     }
 
     @Test func `an answer can be shared with other requests, and namespaces keep services apart`() throws {
@@ -90,6 +90,7 @@ struct CacheConformanceTests {
                 """)
         }
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var answers: [String: String?] = [:]
         for name in ["one", "two", "three"] {
             let id = try queue.insert("service, url, cache_ttl", "'\(name)', 'uuid', '1 h'")
@@ -112,6 +113,5 @@ struct CacheConformanceTests {
         #expect(
             try queue.rows("select error_code, status_code::text from postrider.job_status where id = \(gone)")
                 == [["http_status", "404"]])
-        _ = worker
     }
 }

@@ -13,6 +13,7 @@ struct CacheTests {
         let workers = [
             try RunningWorker(queue.database, concurrency: 16), try RunningWorker(queue.database, concurrency: 16),
         ]
+        defer { workers.kill() }
         for round in 1...3 {
             try queue.insert(64, "url, cache_ttl", "'\(target.url)/wait/200/\(round)', '1 hour'")
             try queue.waitUntilDone()
@@ -21,7 +22,6 @@ struct CacheTests {
         #expect(try queue.states() == "succeeded 192")
         #expect(try queue.number("select count(*) from postrider.attempts where cache = 'hit' and attempt = 1") == 189)
         #expect(try queue.number("select count(*) from postrider.job_status where from_cache and body = '{}'") == 189)
-        _ = workers
     }
 
     @Test func `when the one call fails, the next is made, until one succeeds`() throws {
@@ -30,11 +30,11 @@ struct CacheTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         try queue.insert(20, "url, cache_ttl", "'\(target.url)/a', '1 hour'")
         try queue.waitUntilDone()
         #expect(try queue.states() == "failed 3, succeeded 17")
         #expect(target.requests.count == 4)
-        _ = worker
     }
 
     @Test func `those that wait for a worker that was killed go on when it is declared lost`() throws {
@@ -44,19 +44,20 @@ struct CacheTests {
         try queue.insert(1, "url, cache_ttl", "'\(target.url)/a', '1 hour'")
         try TestClock.wait(10, for: "the call") { target.underWay == 1 }
         let second = try RunningWorker(queue.database)
+        defer { second.kill() }
         try queue.insert(10, "url, cache_ttl", "'\(target.url)/a', '1 hour'")
         try queue.wait(until: "select count(*) = 10 from postrider.job_status where state = 'scheduled'")
         first.end(SIGKILL)
         try queue.waitUntilDone(40)
         #expect(try queue.states() == "succeeded 11")
         #expect(target.requests.count == 2)
-        _ = second
     }
 
     @Test func `an invalidation reaches who shares the namespace`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             insert into postrider.services (name, base_url, cache_namespace)
@@ -71,13 +72,13 @@ struct CacheTests {
             try [fetch("a", "ok"), fetch("b", "ok"), fetch("c", "ok"), fetch("c", "ok")] == [false, true, false, true])
         #expect(try queue.number("select postrider.cache_invalidate('b', '%/ok')") == 1)
         #expect(try [fetch("b", "ok"), fetch("c", "ok")] == [false, true])
-        _ = worker
     }
 
     @Test func `an entry that is too old is confirmed by nginx with a 304`() throws {
         let nginx = try NginxServer(firstPort: 23_560)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let url = "http://127.0.0.1:\(nginx.port)/text"
         let first = try queue.insert("url, cache_ttl", "'\(url)', '1 hour'")
         try queue.wait(for: first, toBe: "succeeded")
@@ -95,7 +96,6 @@ struct CacheTests {
                     ["miss", "200", "hello", "false"], ["revalidated", "200", "hello", "false"],
                     ["hit", "200", "hello", "true"],
                 ])
-        _ = worker
     }
 
     @Test(arguments: [("/leads", 1), ("/moves", 2)])
@@ -120,6 +120,7 @@ struct CacheTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for turn in 1...2 {
             let job = try queue.insert("url, cache_ttl, backoff", "'\(target.url)\(path)', '1 hour', '{0 s}'")
             try queue.wait(for: job, toBe: "succeeded")
@@ -129,7 +130,6 @@ struct CacheTests {
                 "select attempt::text, result ->> 0 from postrider.job_status where id = \(job)")[0]
             #expect(row == (turn == 1 ? ["1", path == "/leads" ? "/first" : "/moves"] : ["\(attempt)", "/second"]))
         }
-        _ = worker
     }
 
     @Test func `stale_if_error serves an old answer while the server is down`() throws {
@@ -141,6 +141,7 @@ struct CacheTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', '\(target.url)', '1 day')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for turn in 1...3 {
             let job = try queue.insert("service, url, cache_ttl", "'s', '/a', '1 hour'")
             try queue.wait(for: job, toBe: "succeeded")
@@ -152,7 +153,6 @@ struct CacheTests {
                 "update postrider.cache_entries set created_at = now() - interval '2 hours', failed_at = null")
         }
         #expect(try queue.number("select count(*) from postrider.attempts where attempt > 1") == 0)
-        _ = worker
     }
 
     @Test func `a worker that is killed at any moment leaves no torn entry`() throws {
@@ -181,6 +181,7 @@ struct CacheTests {
                     """) == 0)
         }
         let last = try RunningWorker(queue.database, concurrency: 32)
+        defer { last.kill() }
         try queue.waitUntilDone(120)
         #expect(
             try queue.number(
@@ -193,6 +194,5 @@ struct CacheTests {
         #expect(
             try queue.number("select sum(bytes)::bigint from postrider.cache_entries")
                 == queue.number("select sum(bytes)::bigint from postrider.cache_status"))
-        _ = last
     }
 }

@@ -40,6 +40,7 @@ struct CallbackTests {
     @Test func `what a failing callback wrote is undone, the outcome stands, and it can run again`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             "insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')")
         let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'bad'")
@@ -69,12 +70,12 @@ struct CallbackTests {
         #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "true")
         #expect(try CallbackLog.lines(queue, of: id) == ["did_stop succeeded", "mended"])
         #expect(try queue.rows(errors) == [])
-        _ = worker
     }
 
     @Test func `a constraint that is checked at the commit fails the callback alone`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             create table app.orders (id bigint primary key);
@@ -100,7 +101,6 @@ struct CallbackTests {
         try queue.wait(for: lone, toBe: "succeeded")
         #expect(try queue.rows("select sqlstate from postrider.callback_errors where job_id = \(lone)") == [["23503"]])
         #expect(try queue.number("select count(*) from app.payments where order_id = \(lone)") == 0)
-        _ = worker
     }
 
     @Test func `a callback that takes too long delays neither other jobs nor heartbeats, and is undone alone`() throws {
@@ -175,6 +175,7 @@ struct CallbackTests {
               ('will_start', 'app.quit(bigint, text)'), ('will_start', 'app.hook(bigint, text)'), ('did_stop', 'app.hook(bigint, text)')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'quit'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try CallbackLog.lines(queue, of: id) == ["will_start running", "did_stop succeeded"])
@@ -186,7 +187,6 @@ struct CallbackTests {
         }
         #expect(error?.sqlState?.rawValue == "57014" && error?.message == "mine")
         #expect(try queue.rows(errors).count == 2)
-        _ = worker
     }
 
     @Test func `jobs that asked for it are announced, many in one message`() throws {
@@ -195,6 +195,7 @@ struct CallbackTests {
         let listener = try PGConnection(queue.database)
         try listener.execute("listen postrider_finished")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         var told: [Int64] = []
         var messages = 0
@@ -206,7 +207,6 @@ struct CallbackTests {
         }
         #expect(told.sorted() == Array(1...50))
         #expect(messages <= 50)
-        _ = worker
     }
 
     @Test func `a function that ends its session does not keep others from ending, and is left out after five times`()

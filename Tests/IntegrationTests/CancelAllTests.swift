@@ -21,8 +21,8 @@ struct CancelAllTests {
         try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
         #expect(try queue.number("select postrider.cancel_all()") == 3)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select bool_and(state = 'cancelled') from postrider.job_status")
-        _ = worker
     }
 
     /// What is asked for, and which of the jobs it is.
@@ -34,7 +34,7 @@ struct CancelAllTests {
     ])
     func `it finds by queue, lane and tag, wherever a job waits`(words: String, expected: String) throws {
         for place in ["no track", "its track", "another priority", "later", "a batch"] {
-            let queue = try TestQueue()
+            let queue = try TestQueue(sharedBy: #function, inTransaction: true)
             if place == "its track" {
                 // Tracks are there before the jobs.
                 try queue.connection.execute(
@@ -43,17 +43,15 @@ struct CancelAllTests {
                     select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l
                     """)
             }
-            let parent = place == "a batch" ? "1" : "null"
+            let batch = "select max(id) from postrider.jobs where kind = 'batch'"
             try queue.connection.execute(
                 """
-                begin;
-                insert into postrider.jobs (kind, queue, tag) select 'batch', 'other', 'other' where \(parent) is not null;
+                insert into postrider.jobs (kind, queue, tag) select 'batch', 'other', 'other' where \(place == "a batch");
                 insert into postrider.jobs (url, queue, lane, tag, metadata, run_at, parent_id)
                 select 'http://h/', q, l, t, jsonb_build_object('name', n),
-                       now() + case when \(place == "later") then interval '1 h' else interval '0' end, \(parent)
+                       now() + case when \(place == "later") then interval '1 h' else interval '0' end, (\(batch))
                   from (values ('default', null, null, 'a'), ('q', null, null, 'b'), ('default', 'l', null, 'c'), ('q', 'l', null, 'd'),
                                ('default', null, 't', 'e'), ('q', null, 't', 'f'), ('default', 'l', 't', 'g')) v (q, l, t, n);
-                commit;
                 """)
             if place == "another priority" {
                 try queue.connection.execute(

@@ -16,6 +16,7 @@ struct ClientCountTests {
             "insert into postrider.client_limits (role, max_unfinished) values ('\(client)', 20)")
         let session = try TestRole.client.connect(queue)
         let worker = try RunningWorker(queue.database, concurrency: 20)
+        defer { worker.kill() }
         let twenty = "insert into postrider.jobs (url) select '\(target.url)/held/' || i from generate_series(1, 20) i"
         try session.execute(twenty)
         try TestClock.wait(20, for: "the calls") { target.underWay == 20 }
@@ -27,7 +28,6 @@ struct ClientCountTests {
         let ended = TestClock.now
         try TestClock.wait(20, for: "an INSERT") { TestRole.refusal(of: twenty, session) == nil }
         #expect(TestClock.now - ended <= Soak.nanoseconds(2))
-        _ = worker
     }
 
     @Test func `an error in the count stops no other count, is shown, and a recount repairs it`() throws {

@@ -25,6 +25,7 @@ struct ClientEncodingTests {
             let worker = try RunningWorker(
                 queue.database + place.text, ["--http", "127.0.0.1:\(port)"],
                 under: ["/usr/bin/env"] + place.variables.map { "\($0.key)=\($0.value)" })
+            defer { worker.kill() }
             let id = try queue.insert(
                 "method, url, body_form", "'POST', '\(httpbin.url)/post', '{\"a\": \"é€\"}'")
             try queue.waitUntilDone()
@@ -35,7 +36,6 @@ struct ClientEncodingTests {
             let page = try PageReader(port: port).read("/jobs/\(id)")
             #expect(page.status == 200 && page.lines.contains { $0.contains("€") }, "\(place)")
             #expect(try PageReader(port: port).read("/metrics").lines.contains("postrider_database_up 1"))
-            _ = worker
         }
     }
 

@@ -263,6 +263,7 @@ struct ClientLimitTests {
               {"batch": {"each": "{{list.body.ids}}", "do": {"url": "\(target.url)/ok/{{item}}", "queue": "later"}}}]}')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         // Three members wait in a paused queue, and a tick comes every second: far beyond two.
         try queue.wait(until: "select count(*) >= 2 from postrider.jobs where tag = 's'")
         try queue.wait(
@@ -281,6 +282,5 @@ struct ClientLimitTests {
                 "select coalesce((select unfinished >= 5 from postrider.client_status where role = '\(client)'), false)"
         )
         #expect(TestRole.refusal(of: "insert into postrider.jobs (url) values ('http://h/')", session) == "PR015")
-        _ = worker
     }
 }

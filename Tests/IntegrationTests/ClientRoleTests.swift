@@ -127,6 +127,7 @@ struct ClientRoleTests {
         try client.execute("insert into postrider.jobs (url, metadata, tag) values (\(values))")
         try client.execute("insert into postrider.jobs (url, max_attempts) values ('\(target.url)/status/500', 1)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         for (view, rows) in [("job_status", 2), ("attempts", 2), ("recent_failures", 1)] {
             #expect(try client.query("select 1 from postrider.\(view)").rowCount == rows, "\(view)")
@@ -173,7 +174,6 @@ struct ClientRoleTests {
             }
         }
         #expect(try stranger.query("select word from seen").rowCount == 0)
-        _ = worker
     }
 
     @Test func `functions of a client's own under names of the system change nothing`() throws {

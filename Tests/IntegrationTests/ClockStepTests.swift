@@ -30,13 +30,13 @@ struct ClockStepTests {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, rate_limit) values ('l', 20)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let first = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.connection.execute("update postrider_internal.lane_rates set next_slot = next_slot + interval '1 h'")
         try queue.insert(20, "url, lane", "'\(target.url)/ok', 'l'")
         try queue.waitUntilDone(10)
         #expect(try queue.states() == "succeeded 21")
-        _ = worker
     }
 
     @Test func `a credential in cooldown is refreshed, and its jobs go on`() throws {
@@ -48,6 +48,7 @@ struct ClockStepTests {
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(until: "select state = 'cooldown' from postrider.credential_status")
         try queue.connection.execute(
@@ -55,13 +56,13 @@ struct ClockStepTests {
         )
         try api.set(#"{"expired": ["a1"]}"#)
         try queue.wait(for: id, toBe: "succeeded")
-        _ = worker
     }
 
     @Test func `a server's 429 pauses its lane`() throws {
         let target = try TargetServer { _ in TargetStep.answer(429) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(until: "select exists (select from postrider_internal.throttled_lanes)")
         try queue.connection.execute(
@@ -74,7 +75,6 @@ struct ClockStepTests {
                 select (select streak from postrider_internal.throttled_lanes) > 1
                    and (select pause_reason ~ 'in a row' from postrider.lanes where name = 'l')
                 """)
-        _ = worker
     }
 
     @Test func `a 429 before the step is forgotten by the next success`() throws {
@@ -83,9 +83,9 @@ struct ClockStepTests {
         try queue.connection.execute(
             "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 9, now() + interval '1 h')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.number("select count(*) from postrider_internal.throttled_lanes") == 0)
-        _ = worker
     }
 }

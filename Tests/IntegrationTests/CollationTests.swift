@@ -18,6 +18,7 @@ struct CollationTests {
         let queue = try TestQueue(locale: .turkish)
         try #require(try queue.text("select lower('I')") == "ı")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             insert into postrider.services (name, base_url, headers, allow_private_network)
@@ -32,7 +33,6 @@ struct CollationTests {
         try queue.wait(for: own, toBe: "succeeded")
         #expect(target.requests.map(\.path) == ["/mine", "/mine", "/own"])
         #expect(target.requests.last?.headers.filter { $0.name.lowercased() == "x-api-id" }.map(\.value) == ["job"])
-        _ = worker
     }
 
     @Test(.enabled(if: try TestCluster.hasICU, CollationTests.icu))

@@ -151,6 +151,7 @@ struct ConcludeTests {
         let queue = try TestQueue()
         try queue.connection.execute(Self.slowWebhooks("pg_sleep(60)"))
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             select postrider.submit('{"chain": [
@@ -167,20 +168,19 @@ struct ConcludeTests {
         #expect(row.count == 1 && row[0][..<3] == ["callback_url", "57014", "vast"])
         #expect(row[0][3]?.hasPrefix("not sent: the functions of the job and its webhook have 5 s together") == true)
         #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 0)
-        _ = worker
     }
 
     @Test func `a webhook that ends its session is left out after five times`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(Self.slowWebhooks("pg_terminate_backend(pg_backend_pid())"))
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, callback_url, tag", "'\(target.url)/ok', '\(target.url)/ok/told', 'vast'")
         try queue.wait(60, for: id, toBe: "succeeded")
         let row = try queue.rows("select event, error from postrider.callback_errors")
         #expect(
             row.count == 1 && row[0][0] == "callback_url"
                 && row[0][1]?.hasPrefix("not sent: the end of the job") == true)
-        _ = worker
     }
 
     /// Has this done where the webhook of a job of tag `vast` is written.
@@ -229,6 +229,7 @@ struct ConcludeTests {
             insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             begin;
@@ -251,7 +252,6 @@ struct ConcludeTests {
         #expect(try queue.number("select children from postrider.job_status where id = \(chain)") == 2)
         #expect(
             try queue.text("select body_json #>> '{data,id}' from postrider.jobs where tag = 'webhook'") == "\(chain)")
-        _ = worker
     }
 
     @Test func `members of a batch that fails have their hooks, and the batch waits for those that end first`() throws {
@@ -260,6 +260,7 @@ struct ConcludeTests {
         try queue.connection.execute(
             "insert into postrider.hooks (event, function) values ('did_stop', 'app.hook(bigint, text)')")
         let worker = try RunningWorker(queue.database, concurrency: 4)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             begin;
@@ -274,6 +275,5 @@ struct ConcludeTests {
         try queue.wait(until: "select count(*) = 8 from app.log")
         let lines = try queue.rows("select distinct state || ' ' || count(*) from app.log group by state order by 1")
         #expect(lines == [["cancelled 4"], ["failed 4"]])
-        _ = worker
     }
 }

@@ -12,6 +12,7 @@ struct ConcurrencyTests {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: concurrency)
+        defer { worker.kill() }
         try worker.wait(for: "enlisted")
         let start = TestClock.now
         try queue.insert(calls, "url", "'\(httpbin.url)/delay/1'")
@@ -23,19 +24,19 @@ struct ConcurrencyTests {
         #expect(took >= 10 && idle < Soak.seconds(2))
         if Soak.isOn { #expect(took < 12) }
         #expect(try queue.states() == "succeeded \(calls)")
-        _ = worker
     }
 
     @Test func `8 calls that never end do not delay the fast ones beside them`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64)
+        defer { worker.kill() }
         try worker.wait(for: "enlisted")
         try queue.insert(8, "url", "'\(target.url)/hang/' || i")
         try TestClock.wait(5, for: "8 slow calls") { target.underWay == 8 }
         for turn in 1...30 {
             try queue.insert(20, "url", "'\(target.url)/wait/10/\(turn)/' || i")
-            TestClock.sleep(milliseconds: 100)
+            try TestClock.wait(20, for: "the calls of turn \(turn)") { target.requests.count == 8 + 20 * turn }
         }
         try queue.wait(2, until: "select count(*) = 600 from postrider_internal.results")
         #expect(target.underWay == 8)
@@ -46,7 +47,6 @@ struct ConcurrencyTests {
         #expect(try queue.number(slowest) < Int64(Soak.seconds(1) * 1000))
         #expect(try queue.number("select postrider.cancel_all()") == 8)
         #expect(try queue.states() == "cancelled 8, succeeded 600")
-        _ = worker
     }
 
     @Test func `workers overtake each other by what they have in flight at most`() throws {
@@ -75,6 +75,7 @@ struct ConcurrencyTests {
             insert into postrider.hooks (event, function) values ('will_start', 'public.seen(bigint, text)')
             """)
         let worker = try RunningWorker(queue.database, concurrency: 64)
+        defer { worker.kill() }
         let values = "'\(target.url)/held/' || i, (array['at_least_once', 'at_most_once'])[1 + i % 2], (i % 3)::text"
         try queue.insert(30, "url, delivery, tag", values)
         try queue.insert(10, "service, url, extract", "'api', 'held/' || i, '$.a'")
@@ -94,6 +95,5 @@ struct ConcurrencyTests {
         #expect(target.underWay == 40)
         target.release()
         try queue.waitUntilDone()
-        _ = worker
     }
 }

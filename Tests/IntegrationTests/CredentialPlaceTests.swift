@@ -17,6 +17,7 @@ struct CredentialPlaceTests {
             select postrider.log_in(name, '{"access_token": "t"}') from postrider.credentials;
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         func place(_ credential: String, _ body: String, _ value: String) throws -> String {
             let id = try queue.insert(
                 "url, method, credential, \(body)", "'\(httpbin.url)/post', 'POST', '\(credential)', \(value)")
@@ -40,6 +41,5 @@ struct CredentialPlaceTests {
             "update postrider.credentials set place = '{\"json\": \"token\"}' where name = 'strict'")
         #expect(try place("strict", "body", "null") == "json t")
         #expect(try place("strict", "body_form", #"'{"a": 1}'"#) == "config")
-        _ = worker
     }
 }

@@ -36,6 +36,7 @@ struct CredentialTests {
             insert into postrider.services (name, base_url, credential, query) values ('open', '\(api.url)/open', 'query', '{"access_token": "mine"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let columns = "url, credential, headers, method, body_json"
         func call(_ credential: String, _ rest: String = "null, 'GET', null") throws -> String {
             try body(queue, queue.insert(columns, "'\(api.url)/open/x', '\(credential)', \(rest)"))
@@ -59,13 +60,13 @@ struct CredentialTests {
             try queue.rows("select distinct credential_version::text from postrider.attempts where error_code is null")
                 == [["1"]])
         #expect(try queue.number("select count(*) from postrider_internal.secrets where plain is not null") == 0)
-        _ = worker
     }
 
     @Test func `who is not logged in is not called, and a login lets new jobs run`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.credentials (name, kind) values ('user', 'bearer')")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let columns = "url, credential, login_required"
         let values = "'\(api.url)/open/x', 'user', true"
         let before = try queue.insert(columns, values)
@@ -93,7 +94,6 @@ struct CredentialTests {
         try queue.connection.execute(
             "select postrider.log_in('user', '{\"access_token\": \"t2\"}'), postrider.retry(\(before))")
         #expect(try body(queue, before).contains("Bearer t2"))
-        _ = worker
     }
 
     @Test func `a secret goes where it may, and nowhere else`() throws {
@@ -109,6 +109,7 @@ struct CredentialTests {
             insert into postrider.services (name, base_url, credential) values ('api', '\(api.url)/open/', 'named');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let refused = [
             try queue.insert("url, credential", "'\(other.url)/ok', 'bound'"),
             try queue.insert("url, credential", "'\(api.url)/open/x', 'nowhere'"),
@@ -126,7 +127,6 @@ struct CredentialTests {
         let named = try queue.insert("url, credential", "'\(other.url)/away', 'named'")
         try queue.wait(for: named, toBe: "succeeded")
         #expect(other.requests.map { $0.header("authorization") } == ["Bearer t", "Bearer t"])
-        _ = worker
     }
 
     @Test func `a job or member of credential none is sent without a login, and shares its cached answer with others`()
@@ -140,6 +140,7 @@ struct CredentialTests {
             insert into postrider.services (name, base_url, credential) values ('api', '\(target.url)/ok/', 'user');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let columns = "service, url, credential, cache_ttl"
         // The credential is logged off.
         let open = try queue.insert(columns, "'api', 'x', 'none', '1 min'")
@@ -161,7 +162,6 @@ struct CredentialTests {
             try queue.insert("service, url, credential, login_required", "'api', 'x', 'none', true")
         }
         #expect(error.map { "\($0)" }?.contains("jobs.login_required:") == true)
-        _ = worker
     }
 
     @Test func `a redirect to another origin takes no secret along`() throws {
@@ -176,6 +176,7 @@ struct CredentialTests {
             select postrider.log_in(name, '{"api_key": "secret1"}') from postrider.credentials;
             """)
         let worker = try self.api.worker(queue)
+        defer { worker.kill() }
         for name in ["key", "query"] {
             try queue.wait(for: queue.insert("url, credential", "'\(api.url)/x', '\(name)'"), toBe: "succeeded")
         }
@@ -183,7 +184,6 @@ struct CredentialTests {
         #expect(api.requests.map(\.path) == ["/x", "/x?key=secret1"])
         #expect(thief.requests.map(\.path) == ["/ok", "/ok"])
         #expect(thief.requests.allSatisfy { request in !request.headers.contains { $0.value.contains("secret1") } })
-        _ = worker
     }
 
     @Test(arguments: [(401, "{}"), (200, #"{"code": 802}"#), (200, "<html>no gateway")])
@@ -211,6 +211,7 @@ struct CredentialTests {
             insert into postrider.servers (service, position, base_url) values ('s', 1, '\(api.url)'), ('s', 2, '\(api.url)/b')
             """)
         let worker = try self.api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(3, "service, url, max_attempts", "'s', 'away', 1")
         try queue.insert(5, "service, url, max_attempts", "'s', 'dead', 1")
         try queue.waitUntilDone()
@@ -222,7 +223,6 @@ struct CredentialTests {
         #expect(
             try queue.text("select string_agg(state || errors, ' ' order by position) from postrider.servers")
                 == "active0 active0")
-        _ = worker
     }
 
     @Test func `cached answers and cookies are one user's, and the next user's are not the same`() throws {
@@ -234,6 +234,7 @@ struct CredentialTests {
             insert into postrider.services (name, base_url, cookies) values ('api', '\(api.url)/open/', true);
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         func call(_ name: String, _ path: String, _ ttl: String) throws -> (String, Bool) {
             let id = try queue.insert("service, url, credential, cache_ttl", "'api', '\(path)', '\(name)', \(ttl)")
             let text = try body(queue, id)
@@ -253,7 +254,6 @@ struct CredentialTests {
         let next = try call("ada", "d", "'1 h'")
         #expect(next.1 == false)
         #expect(next.0.contains("\"authorization\": \"Bearer eve\"") && next.0.contains("\"cookie\": null"))
-        _ = worker
     }
 
     @Test func `without the key that sealed them secrets are of no use, and the job says so`() throws {
@@ -274,10 +274,10 @@ struct CredentialTests {
         #expect(keyless.end(SIGTERM) == 0)
         try api.folder.write("other", "HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
         let stranger = try RunningWorker(queue.database, ["--secret-key-file", api.folder.path("other")])
+        defer { stranger.kill() }
         let second = try end(queue, queue.insert("url, credential", "'\(api.url)/open/x', 'a'"))
         #expect(second[0] == "config")
         #expect(second[1]?.contains("sealed") == true)
-        _ = stranger
     }
 
     @Test func `no secret is in a view, a log or another table`() throws {
@@ -288,6 +288,7 @@ struct CredentialTests {
             select postrider.log_in('a', '{"access_token": "verysecret"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let good = try queue.insert("url, credential", "'\(api.url)/api/x', 'a'")
         let bad = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'a'")
         try queue.wait(until: "select count(*) > 0 from postrider.attempts where job_id = \(bad)")
@@ -302,6 +303,5 @@ struct CredentialTests {
                 try queue.number("select count(*) from \(table) t where t::text like '%verysecret%'") == 0, "\(table)")
         }
         #expect(!worker.output.contains("verysecret"))
-        _ = worker
     }
 }

@@ -100,12 +100,12 @@ struct DescriptorTests {
         let queue = try TestQueue()
         let folder = try FilesFolder()
         let worker = try worker(queue, 2, "ulimit -n 80", ["--files", folder.path])
+        defer { worker.kill() }
         let parts = (0..<90).map { #"{"name": "p\#($0)", "file": "a.txt"}"# }.joined(separator: ", ")
         let job = try queue.insert(
             "url, method, body_parts, max_attempts", "'\(target.url)/ok', 'POST', '[\(parts)]', 1")
         try queue.wait(for: job, toBe: "failed")
         let reason = try queue.text("select error_code || ': ' || error from postrider.job_status where id = \(job)")
         #expect(reason?.hasPrefix("file: ") == true && reason?.contains("out of file descriptors") == true)
-        _ = worker
     }
 }

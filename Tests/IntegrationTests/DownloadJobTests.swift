@@ -14,6 +14,7 @@ struct DownloadJobTests {
         let proxy = try CuttingProxy(to: nginx.port, cutEvery: 3 << 20)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, download_to, sha256, max_attempts, backoff",
             "'http://127.0.0.1:\(proxy.port)/large', 'a/b', '\(sum)', 1, '{10 ms}'")
@@ -23,7 +24,6 @@ struct DownloadJobTests {
         #expect(rows == [["1", "truncated"], ["1", "truncated"], ["1", nil]])
         #expect(try folder.sha256("files/a/b") == sum)
         #expect(try queue.number("select coalesce(length(body), 0)::bigint from postrider.job_status") == 0)
-        _ = worker
     }
 
     @Test func `a server that has no rest of a file gives the whole to the same attempt`() throws {
@@ -37,13 +37,13 @@ struct DownloadJobTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        defer { worker.kill() }
         let id = try queue.insert("url, download_to, max_attempts, backoff", "'\(target.url)/', 'a', 2, '{10 ms}'")
         try queue.wait(for: id, toBe: "succeeded")
         let codes = try queue.rows(
             "select error_code, status_code::text from postrider.attempts where job_id = \(id) order by started_at")
         #expect(codes == [["truncated", "200"], [nil, "200"]])
         #expect(folder.read("files/a") == [UInt8]("ABCDEFGHIJ".utf8))
-        _ = worker
     }
 
     @Test func `a download that breaks off after a few bytes each time ends after twenty attempts`() throws {
@@ -53,6 +53,7 @@ struct DownloadJobTests {
         let proxy = try CuttingProxy(to: nginx.port, cutEvery: 4_000)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, download_to, backoff", "'http://127.0.0.1:\(proxy.port)/large', 'a', '{10 ms}'")
         try queue.wait(60, for: id, toBe: "failed")
@@ -62,7 +63,6 @@ struct DownloadJobTests {
                 == [
                     ["truncated", "this was the twentieth attempt in a row that brought less than 64 KiB"]
                 ])
-        _ = worker
     }
 
     @Test func `a job whose answer has no content succeeds and leaves the file that is there`() throws {
@@ -74,6 +74,7 @@ struct DownloadJobTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--files", folder.path("files")])
+        defer { worker.kill() }
         let same = try queue.insert(
             "url, download_to, headers, ok_statuses",
             "'\(target.url)/', 'kept', '{\"If-None-Match\": \"\\\"v1\\\"\"}', '{[200,201), [304,305)}'")
@@ -82,16 +83,15 @@ struct DownloadJobTests {
         try queue.wait(for: none, toBe: "succeeded")
         #expect(try folder.names("files") == ["kept"] && folder.size("files/kept") == 3)
         #expect(try queue.rows("select status_code::text from postrider.job_status order by id") == [["304"], ["204"]])
-        _ = worker
     }
 
     @Test func `a worker without a files root says so`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, download_to", "'http://127.0.0.1:1/', 'x'")
         try queue.wait(for: id, toBe: "failed")
         let row = try queue.rows("select error_code, error from postrider.job_status where id = \(id)")
         #expect(row.first?.first == "config" && row.first?.last??.contains("--files") == true, "\(row)")
-        _ = worker
     }
 }

@@ -30,6 +30,7 @@ struct EnvelopeErrorTests {
         let queue = try Self.queue(target)
         for path in ["user", "busy", "other", "missing", "fine"] { try queue.insert("service, url", "'s', '\(path)'") }
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let expected: [[String?]] = [
             ["user", "301", "user_not_found"], ["busy", "X-9", "busy"], ["other", "302", nil], ["missing", nil, nil],
@@ -55,7 +56,6 @@ struct EnvelopeErrorTests {
         )
         #expect(tries == [["1", "user_not_found"], ["2", "user_not_found"]])
         try queue.connection.execute("select postrider.purge(now() + interval '1 day')")
-        _ = worker
     }
 
     @Test func `a chain goes on behind an answer without a body, and require_data stops it`() throws {
@@ -78,12 +78,12 @@ struct EnvelopeErrorTests {
             #"{"service": "s", "url": "list", "extract": "$.list", "result_type": "list", "require_data": true}"#,
         ]
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let chain = try queue.number("select postrider.submit('{\"chain\": [\(steps.joined(separator: ","))]}')")
         try queue.wait(for: chain, toBe: "failed")
         let members = try queue.rows(
             "select state, error_code from postrider.job_status where parent_id = \(chain) order by position")
         #expect(members == Array(repeating: ["succeeded", nil], count: 7) + [["failed", "no_data"]])
-        _ = worker
     }
 
     @Test(arguments: [("[]", "failed"), ("[1]", "succeeded")])
@@ -93,12 +93,12 @@ struct EnvelopeErrorTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, require_data, paginate", "'\(target.url)/', true, '{\"style\": \"page\", \"param\": \"page\"}'")
         try queue.wait(for: id, toBe: state)
         let code = try queue.text("select error_code from postrider.job_status where id = \(id)")
         #expect(code == (state == "failed" ? "no_data" : nil))
-        _ = worker
     }
 
     @Test(arguments: [

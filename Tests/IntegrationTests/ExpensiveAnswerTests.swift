@@ -94,6 +94,7 @@ struct ExpensiveAnswerTests {
         let target = try Self.target()
         let queue = try Self.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
+        defer { worker.kill() }
         let first = try queue.insert("url, cache_ttl", "'\(target.url)/large', '1 hour'")
         try queue.wait(for: first, toBe: "succeeded")
         let fine = try queue.insert("url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '$[*] ? (@ == 1)'")
@@ -116,7 +117,6 @@ struct ExpensiveAnswerTests {
         try queue.wait(
             5, until: "select count(*) = count(*) filter (where state <> 'running') from postrider.job_status")
         #expect(target.requests("/large").count == 1)
-        _ = worker
     }
 
     @Test func `a validator with many keys and an answer above 1 MiB are judged apart, and mean what they always do`()
@@ -151,6 +151,7 @@ struct ExpensiveAnswerTests {
         }
         let queue = try Self.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
+        defer { worker.kill() }
         let once = try queue.insert("url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
         let again = try queue.insert(
             "url, extract, max_attempts, backoff", "'\(target.url)/503', '\(Self.evil)', 2, '{10 ms}'")
@@ -162,13 +163,13 @@ struct ExpensiveAnswerTests {
         _ = try queue.number("select postrider.retry_failed(error_code => 'too_expensive')")
         #expect(try queue.state(once) == "failed")
         #expect(target.requests("/large").count == 1)
-        _ = worker
     }
 
     @Test func `a worker with a full fixture holds such jobs back without an attempt, and they end later`() throws {
         let target = try Self.target()
         let queue = try Self.queue("10 ms")
         let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])
+        defer { worker.kill() }
         // A quarter of 64 MiB, of which each takes 256 KiB at least.
         try queue.insert(120, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
         try queue.wait(until: "select count(*) > 10 from postrider.job_status where state = 'scheduled'")
@@ -177,7 +178,6 @@ struct ExpensiveAnswerTests {
         #expect(try queue.states() == "failed 120")
         #expect(target.requests.count == 120)
         #expect(try queue.number("select count(*) from postrider.attempts") == 120)
-        _ = worker
     }
 
     @Test func `a worker that stops hands back what it has not judged`() throws {

@@ -85,6 +85,7 @@ struct ExpensiveStepTests {
         let target = try Self.target()
         let queue = try ExpensiveAnswerTests.queue("100 ms")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.number(
             """
             select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/large"},
@@ -104,13 +105,13 @@ struct ExpensiveStepTests {
                 ])
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "child_failed")
         #expect(target.requests.count == 1)
-        _ = worker
     }
 
     @Test func `a schedule's chain begins outside of the transaction that made it`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             insert into postrider.schedules (name, cron, spec) values ('often', '* * * * * *',
@@ -119,6 +120,5 @@ struct ExpensiveStepTests {
         try queue.wait(
             until: "select exists (select from postrider.job_status where kind = 'chain' and state = 'succeeded')")
         #expect(target.requests.contains { $0.path == "/7" })
-        _ = worker
     }
 }

@@ -27,9 +27,9 @@ struct ExpiredStatusTests {
             select postrider.log_in('c', '{"access_token": "t1"}')
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential", "'\(target.url)/data', 'c'")
         try queue.wait(until: "select finished_at is not null from postrider.job_status where id = \(id)")
-        _ = worker
         return try queue.rows("select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
     }
 

@@ -128,6 +128,7 @@ struct ExplainHoldTests {
         try queue.connection.execute(
             "insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '2 s')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert(4, "url, lane", "'\(target.url)/ok', 'l'")
         let id = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try TestClock.wait(20, for: "a call") { !target.requests.isEmpty }
@@ -140,6 +141,5 @@ struct ExplainHoldTests {
               from postrider.attempts where job_id = \(id)
             """)
         #expect(abs(late) <= 2, "\(sentence) \(late)")
-        _ = worker
     }
 }

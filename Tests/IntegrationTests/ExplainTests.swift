@@ -78,6 +78,7 @@ struct ExplainTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 1)
+        defer { worker.kill() }
         let hung = try queue.insert("url", "'\(target.url)/hang'")
         try queue.wait(for: hung, toBe: "running")
         try queue.insert(3, "url", "'\(target.url)/ok'")
@@ -88,7 +89,6 @@ struct ExplainTests {
             try explain(queue, id).contains(
                 "is ready: 0 job(s) before it in lane 127.0.0.1:\(target.port) at priority 50, 1 worker(s) with 0 free")
         )
-        _ = worker
     }
 
     @Test func `what waits behind a large INSERT is told from what came in by it`() throws {

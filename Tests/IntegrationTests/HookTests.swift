@@ -73,6 +73,7 @@ struct HookTests {
         let keeper = try PGConnection(queue.database)
         try keeper.execute("select pg_advisory_lock(77)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url", "'\(target.url)/ok'")
         try queue.waitUntilBlocked("begin_job")
         #expect(target.requests.isEmpty)
@@ -88,7 +89,6 @@ struct HookTests {
         let called = try queue.insert("url", "'\(target.url)/hang'")
         try TestClock.wait(20, for: "the call") { target.underWay == 1 }
         #expect(try queue.text("select postrider.explain(\(called))")?.contains("hooks") == false)
-        _ = worker
     }
 
     @Test func `a job that its will_start hook cancels is not called, nor is one whose time passes meanwhile`() throws {
@@ -130,6 +130,7 @@ struct HookTests {
     @Test func `a hit of the cache, a cancel and an expiry have hooks and callbacks too`() throws {
         let queue = try queueWithHooks()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let columns = "url, cache_ttl, on_success"
         let values = "'\(target.url)/ok', '1 h', 'note'"
         let first = try queue.insert(columns, values)
@@ -160,7 +161,6 @@ struct HookTests {
         try TestClock.wait(20, for: "the call") { target.requests("/hang").count == 1 }
         try queue.connection.execute("select postrider.cancel(\(running))")
         try queue.wait(until: "select count(*) = 4 from app.log where job = \(running)")
-        _ = worker
     }
 
     @Test func `a hook is for its service and its queue`() throws {
@@ -173,6 +173,7 @@ struct HookTests {
               ('did_stop', 'app.hook(bigint, text)', 'api', null), ('will_start', 'app.hook(bigint, text)', null, 'mail')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let plain = try queue.insert("url", "'\(target.url)/ok'")
         let service = try queue.insert("service, url", "'api', 'ok'")
         let both = try queue.insert("service, url, queue", "'api', 'ok', 'mail'")
@@ -180,7 +181,6 @@ struct HookTests {
         #expect(try CallbackLog.lines(queue, of: plain) == [])
         #expect(try CallbackLog.lines(queue, of: service) == ["did_stop succeeded"])
         #expect(try CallbackLog.lines(queue, of: both) == ["will_start running", "did_stop succeeded"])
-        _ = worker
     }
 
     @Test func `nobody but the owner registers a function, and what a job names must be registered`() throws {

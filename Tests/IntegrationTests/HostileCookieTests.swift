@@ -22,6 +22,7 @@ struct HostileCookieTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         for cookie in cookies {
             try queue.connection.execute(
                 "insert into postrider.services (name, base_url, cookies) values ('\(cookie.name)', '\(target.url)', true)"
@@ -37,7 +38,6 @@ struct HostileCookieTests {
                 try queue.number("select count(*) from postrider_internal.cookies where service = '\(cookie.name)'")
                     == cookie.kept, "\(cookie.name)")
         }
-        _ = worker
     }
 
     @Test func `a slow call puts no cookie back that others renewed or removed meanwhile`() throws {
@@ -56,6 +56,7 @@ struct HostileCookieTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         func jar() throws -> String? {
             try queue.text(
                 "select string_agg(name || '=' || split_part(line, E'\\t', 7), ' ' order by name) from postrider_internal.cookies"
@@ -71,7 +72,6 @@ struct HostileCookieTests {
         try queue.waitUntilDone()
         // What the slow ones set themselves is there, and what one of them removed is not what it was given any more.
         #expect(try jar() == "a=1 b=2 sid=TWO")
-        _ = worker
     }
 
     @Test func `a jar holds the newest 200 cookies`() throws {
@@ -82,10 +82,10 @@ struct HostileCookieTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for _ in 1...8 { try queue.wait(for: try queue.insert("service, url", "'s', 'a'"), toBe: "succeeded") }
         #expect(try queue.number("select count(*) from postrider_internal.cookies") == 200)
         #expect(try queue.number("select count(*) from postrider_internal.cookies where name like 'c8-%'") == 40)
-        _ = worker
     }
 
     @Test func `a cookie that is not UTF-8 goes back byte by byte`() throws {
@@ -105,6 +105,7 @@ struct HostileCookieTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url, cookies) values ('s', '\(target.url)', true)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: try queue.insert("service, url", "'s', '/set'"), toBe: "succeeded")
         let jar = "select count(*)::text || min(set_at) || max(set_at) from postrider_internal.cookies"
         let before = try queue.text(jar)
@@ -120,7 +121,6 @@ struct HostileCookieTests {
             #expect(body.contains(hex + "3b") || body.contains(hex + "0d"), "\(value)")
         }
         #expect(try queue.text(jar) == before)
-        _ = worker
     }
 
     @Test func `two writers of one jar come one after the other, so they cannot wait for each other`() throws {

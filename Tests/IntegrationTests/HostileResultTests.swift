@@ -54,6 +54,7 @@ struct HostileResultTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for columns in ["cache_ttl", "response_format"] {
             let value = columns == "cache_ttl" ? "interval '1 h'" : "'json'"
             let id = try queue.insert("url, backoff, \(columns)", "'\(target.url)/\(columns)', '{20 ms}', \(value)")
@@ -62,7 +63,6 @@ struct HostileResultTests {
                 "select attempt::text, convert_from(body, 'UTF8') from postrider.job_status where id = \(id)")
             #expect(row == [["2", #"{"a": 1}"#]])
         }
-        _ = worker
     }
 
     @Test func `JSON that jsonb cannot hold is kept as its body, with no result`() throws {
@@ -73,6 +73,7 @@ struct HostileResultTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for number in bodies.indices { try queue.insert("url", "'\(target.url)/\(number)'") }
         try queue.waitUntilDone()
         let rows = try queue.rows(
@@ -82,7 +83,6 @@ struct HostileResultTests {
             #expect(row[1] == body)
             #expect(row[2] == nil)
         }
-        _ = worker
     }
 
     @Test func `invalid UTF-8 in header values and in the status line is stored as Latin-1 or not at all`() throws {
@@ -92,11 +92,11 @@ struct HostileResultTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url", "'\(target.url)/'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(
             try queue.text("select response_headers #>> '{x-odd,0}' from postrider.job_status where id = \(id)")
                 == "a\u{FF}\u{C3}(")
-        _ = worker
     }
 }

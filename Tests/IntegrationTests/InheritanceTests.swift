@@ -53,6 +53,7 @@ final class InheritanceTests: TreeFixture {
 
     @Test func `what each makes takes from its batch, too`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let batch = try submit(
             #"{"priority": 50, "service": "api", "batch": {"each": [1, 2], "do": {"chain": [{"url": "/ok/{{item}}"}]}}}"#
         )
@@ -67,7 +68,6 @@ final class InheritanceTests: TreeFixture {
             #"'batch', 7, 'api', '{"list": [1], "do": {"tag": "row", "url": "/ok/{{item}}"}}'"#)
         try queue.wait(for: row, toBe: "succeeded")
         #expect(try queue.text("select \(Self.shown) from postrider.jobs where tag = 'row'") == "default 7 - api -")
-        _ = worker
     }
 
     @Test func `a row that joins takes it before its key is looked up, and a default in a spec counts as set`() throws {

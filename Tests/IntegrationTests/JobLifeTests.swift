@@ -33,6 +33,7 @@ struct JobLifeTests {
     @Test func `a job that is refused twice succeeds at the third try, with one key on all of them`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("method, url, backoff", "'POST', '\(target.url)/status/503,502,200', '{50 ms}'")
         try queue.wait(for: id, toBe: "succeeded")
         let tries = try queue.rows(
@@ -44,12 +45,12 @@ struct JobLifeTests {
         let keys = target.requests.map { $0.header("idempotency-key") }
         let installation = try queue.text("select installation::text from postrider.settings")
         #expect(keys == Array(repeating: "\(installation ?? "")-\(id)", count: 3))
-        _ = worker
     }
 
     @Test func `a refused status and a used up job fail with their reasons`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let final = try queue.insert("url", "'\(target.url)/status/404'")
         let tired = try queue.insert("url, max_attempts, backoff", "'\(target.url)/status/500', 2, '{10 ms}'")
         let closed = try TargetServer.freePort()
@@ -66,12 +67,12 @@ struct JobLifeTests {
                 [nil, "connect", "1", "true"],
             ])
         #expect(target.requests.count == 3)
-        _ = worker
     }
 
     @Test func `a scheduled job runs when its time has come and not before`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1500 ms'")
         #expect(try queue.state(id) == "scheduled")
         try queue.wait(for: id, toBe: "succeeded")
@@ -81,17 +82,16 @@ struct JobLifeTests {
                 select (started_at >= run_at and started_at < run_at + interval '\(Soak.seconds(1)) s')::text
                 from postrider.job_status where id = \(id)
                 """) == "true")
-        _ = worker
     }
 
     @Test func `a job not started by expires_at is expired and never called`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--queue", "other"])
+        defer { worker.kill() }
         let id = try queue.insert("url, expires_at", "'\(target.url)/ok', now() + interval '500 ms'")
         try queue.wait(for: id, toBe: "expired")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "expired")
         #expect(target.requests.isEmpty)
-        _ = worker
     }
 
     @Test func `a deadline that has passed at INSERT ends jobs, trees and ten thousand rows as expired, uncalled`()
@@ -99,6 +99,7 @@ struct JobLifeTests {
     {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let late = "now() - interval '1 s'"
         try queue.insert("url, expires_at", "'\(target.url)/ok/1', \(late)")
         try queue.insert(10_000, "url, expires_at, tag", "'\(target.url)/ok/2', \(late), 'many'")
@@ -116,12 +117,12 @@ struct JobLifeTests {
             ends == [["batch", "expired", "1"], ["request", "cancelled", "2"], ["request", "expired", "1"]],
             "tree \(tree)")
         #expect(target.requests.isEmpty)
-        _ = worker
     }
 
     @Test func `a job whose time ends between two tries fails with its last error`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         // The worker is up before the clock of the second job starts: its first try must lie before its end.
         try queue.wait(for: try queue.insert("url", "'\(target.url)/ok'"), toBe: "succeeded")
         let id = try queue.insert(
@@ -131,12 +132,12 @@ struct JobLifeTests {
             "select error_code, status_code::text, attempt::text from postrider.job_status where id = \(id)")
         #expect(row == [["http_status", "503", "1"]])
         #expect(target.requests.map(\.path) == ["/ok", "/status/503"])
-        _ = worker
     }
 
     @Test func `a job is cancelled while it waits and while it is scheduled, and never called`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--queue", "other"])
+        defer { worker.kill() }
         let waiting = try queue.insert("url", "'\(target.url)/ok'")
         let scheduled = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 s'")
         for id in [waiting, scheduled] {
@@ -145,15 +146,16 @@ struct JobLifeTests {
             #expect(try queue.state(id) == "cancelled")
         }
         let other = try RunningWorker(queue.database)
+        defer { other.kill() }
         let last = try queue.insert("url, run_at", "'\(target.url)/ok/last', now() + interval '1500 ms'")
         try queue.wait(for: last, toBe: "succeeded")
         #expect(target.requests.map(\.path) == ["/ok/last"])
-        _ = (worker, other)
     }
 
     @Test func `a job cancelled between two tries says so, when it was tried, and how often`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, backoff", "'\(target.url)/status/503', '{1 h}'")
         try queue.wait(until: "select exists (select from postrider.attempts where job_id = \(id))")
         #expect(try queue.text("select postrider.cancel(\(id))::text") == "true")
@@ -164,7 +166,6 @@ struct JobLifeTests {
                        (select count(*)::text from postrider.attempts c where c.job_id = s.id)
                   from postrider.job_status s join postrider.attempts a on a.job_id = s.id where s.id = \(id)
                 """) == [["cancelled before its next try", "true", "1", "1"]])
-        _ = worker
     }
 
     @Test func `the transfer of a running job that is cancelled ends within a second`() throws {
@@ -222,15 +223,16 @@ struct JobLifeTests {
         try queue.connection.execute("select postrider.reschedule(\(higher), priority => 9::smallint)")
         #expect(try queue.number("select priority::int from postrider.job_status where id = \(higher)") == 9)
         let worker = try RunningWorker(queue.database, concurrency: 1)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         #expect(target.requests.map(\.path) == ["/ok/higher", "/ok/normal", "/ok/sooner"])
         #expect(throws: PGError.self) { try queue.connection.execute("select postrider.reschedule(\(normal), now())") }
-        _ = worker
     }
 
     @Test func `retry goes on counting and keeps the key, unless a new one is asked for`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "method, url, max_attempts, backoff", "'PUT', '\(target.url)/status/500,500,500,500,200', 2, '{10 ms}'")
         try queue.wait(for: id, toBe: "failed")
@@ -246,7 +248,6 @@ struct JobLifeTests {
         let keys = target.requests.map { $0.header("idempotency-key") ?? "" }
         #expect(Set(keys.prefix(4)).count == 1)
         #expect(keys[4] != keys[0] && keys[4].hasPrefix(keys[0]))
-        _ = worker
     }
 
     @Test func `one worker with one slot starts by priority, and within it in the order of the inserts`() throws {
@@ -255,19 +256,20 @@ struct JobLifeTests {
             try queue.insert("url, priority", "'\(target.url)/ok/\(priority)/\(index)', \(priority)")
         }
         let worker = try RunningWorker(queue.database, concurrency: 1)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let expected = try queue.rows("select url from postrider.jobs order by priority desc, id").map { $0[0] ?? "" }
         #expect(target.requests.map { target.url + $0.path } == expected)
         try queue.insert(40, "url", "'\(target.url)/ok/second/' || i")
         try queue.waitUntilDone()
         #expect(target.requests.dropFirst(12).map(\.path) == (1...40).map { "/ok/second/\($0)" })
-        _ = worker
     }
 
     @Test func `the key's header has the name of the settings and is not sent with GET`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set idempotency_header = 'X-Once'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for method in ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] {
             try queue.insert("method, url", "'\(method)', '\(target.url)/ok/\(method)'")
         }
@@ -280,6 +282,5 @@ struct JobLifeTests {
                 "mine"
             ])
         #expect(target.requests.allSatisfy { $0.header("idempotency-key") == nil })
-        _ = worker
     }
 }

@@ -44,6 +44,7 @@ struct KilledWorkerTests {
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database, concurrency: 64)
         let second = try RunningWorker(queue.database, concurrency: 64)
+        defer { second.kill() }
         try queue.insert(4000, "method, url", "'POST', '\(target.url)/wait/20/' || i")
         try TestClock.wait(20, for: "calls") { target.requests.count > 1000 }
         first.end(SIGKILL)
@@ -61,6 +62,5 @@ struct KilledWorkerTests {
                 """) == 0)
         let twice = Dictionary(grouping: target.requests, by: \.path).filter { $0.value.count > 1 }
         for calls in twice.values { #expect(Set(calls.map { $0.header("idempotency-key") }).count == 1) }
-        _ = second
     }
 }

@@ -37,6 +37,7 @@ struct LaneFloodTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try flood(queue, target, priority: 0)
+        defer { workers.kill() }
         try queue.insert(120, "url, lane, tag", "'\(target.url)/ok/' || i, 'other', 'other'")
         try queue.wait(
             60,
@@ -47,13 +48,13 @@ struct LaneFloodTests {
         let left = try left(queue)
         #expect(left > Self.jobs / 2, "\(left) of \(Self.jobs) left")
         #expect(try queue.number(Self.waits.replacing("%", with: "0.99")) < Int64(Soak.seconds(1) * 1000))
-        _ = workers
     }
 
     @Test func `jobs of a higher priority start at once beside a flood of lanes, on new lanes too`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try flood(queue, target, priority: -100)
+        defer { workers.kill() }
         let count = Soak.count(50, reduced: 20)
         for i in 1...count {
             let lane = i % 2 == 0 ? "first" : "other \(i)"
@@ -63,7 +64,6 @@ struct LaneFloodTests {
         #expect(try left(queue) > 0, "the flood was over before them")
         #expect(try queue.number(Self.waits.replacing("%", with: "0.5")) < Int64(Soak.seconds(0.1) * 1000))
         #expect(try queue.number(Self.waits.replacing("%", with: "0.9")) < Int64(Soak.seconds(0.2) * 1000))
-        _ = workers
     }
 
     @Test func `an INSERT queues up behind the intake only on tracks that have rows there, and keeps their order`()
@@ -86,6 +86,7 @@ struct LaneFloodTests {
         try queue.insert(1_500, "url, lane", "'\(target.url)/ok/' || i, 'flood ' || 3 * i")
         #expect(try queue.number("select count(*) from postrider_internal.intake") < 400, "lists of a single job")
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         try queue.waitUntilDone(Double(Soak.count(60, reduced: 180)))
         #expect(try queue.states() == "succeeded 7803")
         let disorder = try queue.number(
@@ -96,7 +97,6 @@ struct LaneFloodTests {
              where is_late
             """)
         #expect(disorder == 0)
-        _ = worker
     }
 
     @Test func `an INSERT with a lane, a queue and an expiry for each row leaves few lists, and loses none of it`()

@@ -38,6 +38,7 @@ struct LaneLimitTests {
         try queue.connection.execute(
             "insert into postrider.lanes (name, max_in_flight, rate_limit) values ('l', 10, 50)")
         let workers = try (1...4).map { _ in try RunningWorker(queue.database, concurrency: 64) }
+        defer { workers.kill() }
         for worker in workers { try worker.wait(for: "enlisted") }
         try queue.insert(50 * seconds, "url, lane", "'\(target.url)/wait/60/' || i, 'l'")
         try queue.waitUntilDone(Double(seconds) * 5 + 20)
@@ -53,7 +54,6 @@ struct LaneLimitTests {
 
         #expect(took >= 0.75 * Double(seconds))
         if Soak.isOn { #expect(took <= Double(seconds) / 0.95, "\(took) s, \(most) in a second") }
-        _ = workers
     }
 
     @Test func `a draw commits as its session would`() throws {
@@ -87,7 +87,7 @@ struct LaneLimitTests {
         let second = try RunningWorker(queue.database, concurrency: 16)
         try second.wait(for: "enlisted")
         try queue.insert(60, "url, lane", "'\(target.url)/then/' || i, 'l'")
-        TestClock.sleep(milliseconds: 500)
+        try queue.wait(until: "select exists (select from postrider.lane_permits where permits = 0 and wanted > 0)")
         #expect(target.requests.count == 3)
         let explained = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
         #expect(explained.contains("at its limit of 3 call(s) under way at once"), "\(explained)")
@@ -117,7 +117,7 @@ struct LaneLimitTests {
         // And with nothing else to do it rests: a loop that spins would take all of this time.
         let used = worker.cpuSeconds
         let start = TestClock.now
-        TestClock.sleep(milliseconds: 1500)
+        TestClock.sleep(milliseconds: 700)
         #expect(worker.cpuSeconds - used < 0.5 * TestClock.seconds(since: start))
     }
 
@@ -127,6 +127,7 @@ struct LaneLimitTests {
         let workers = try [
             RunningWorker(queue.database, concurrency: 16), RunningWorker(queue.database, concurrency: 16),
         ]
+        defer { workers.kill() }
         try queue.insert(100_000, "url, lane", "'\(target.url)/' || i, 'l'")
         func settles(at limit: Int) throws {
             // Each change holds within a second or two; slower only where the machine is.
@@ -150,7 +151,6 @@ struct LaneLimitTests {
         }
         try queue.connection.execute("delete from postrider.lanes")
         try settles(at: 32)
-        _ = workers
     }
 
     @Test func `workers of different queues share the permits of a lane`() throws {
@@ -158,15 +158,16 @@ struct LaneLimitTests {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 4)")
         let one = try RunningWorker(queue.database, concurrency: 16, ["--queue", "one"])
+        defer { one.kill() }
         try queue.insert(20_000, "url, lane, queue", "'\(target.url)/one/' || i, 'l', 'one'")
         try TestClock.wait(20, for: "four calls") { target.underWay == 4 }
         let two = try RunningWorker(queue.database, concurrency: 16, ["--queue", "two"])
+        defer { two.kill() }
         try queue.insert(40, "url, lane, queue", "'\(target.url)/two/' || i, 'l', 'two'")
         try TestClock.wait(30, for: "the other queue's calls") {
             target.requests.count { $0.path.hasPrefix("/two") } == 40
         }
         #expect(Self.mostAtOnce(target.requests) <= 4)
-        _ = (one, two)
     }
 
     @Test func `an idle lane with a rate starts its next job at once`() throws {
@@ -175,6 +176,7 @@ struct LaneLimitTests {
         try queue.connection.execute(
             "insert into postrider.lanes (name, rate_limit, rate_period) values ('l', 1, '1 s')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert(4, "url, lane", "'\(target.url)/ok/' || i, 'l'")
         try queue.waitUntilDone()
         let arrivals = target.requests.map(\.arrivedAt)
@@ -183,7 +185,6 @@ struct LaneLimitTests {
             try queue.rows(
                 "select ready::text, rate_limit::text, rate_period::text, max_in_flight::text from postrider.lane_status where lane = 'l'"
             ) == [["0", "1", "00:00:01", nil]])
-        _ = worker
     }
 
     @Test(.enabled(if: Soak.isOn))

@@ -22,6 +22,7 @@ struct LateCommitTests {
         let queue = try TestQueue(on: cluster)
         let database = queue.database
         let workers = try (1...2).map { _ in try RunningWorker(database, concurrency: 16) }
+        defer { workers.kill() }
         try queue.insert("url", "'\(target.url)/ok/first'")
         try queue.waitUntilDone()
 
@@ -72,6 +73,5 @@ struct LateCommitTests {
         }
         #expect(try #require(waits.max()) < 2)
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
-        _ = workers
     }
 }

@@ -58,13 +58,13 @@ struct LoginMeanwhileTests {
             select postrider.log_in('user', '{"access_token": "ada"}');
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let jobs = try begin(queue)
         try queue.connection.execute(login)
         target.release()
         for job in jobs { try queue.wait(for: job, toBe: "succeeded") }
         #expect(try next(queue) == ["Bearer bob, -", "Bearer bob, -"])
         #expect(target.requests("/data").count == 2)
-        _ = worker
     }
 
     @Test func `a refresh meanwhile is the same user's: answer and cookies are kept`() throws {
@@ -78,6 +78,7 @@ struct LoginMeanwhileTests {
             select postrider.log_in('user', '{"access_token": "a1", "refresh_token": "r1"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let jobs = try begin(queue)
         try queue.connection.execute("update postrider.credentials set expires_at = now()")
         let late = try queue.insert("service, url", "'api', 'late'")
@@ -85,7 +86,6 @@ struct LoginMeanwhileTests {
         target.release()
         for job in jobs + [late] { try queue.wait(for: job, toBe: "succeeded") }
         #expect(try next(queue) == ["Bearer a1, -", "Bearer a2, who=a1"])
-        _ = worker
     }
 
     @Test func `a job that was cancelled between two sends and tried again may be sent three times anew`() throws {
@@ -101,6 +101,7 @@ struct LoginMeanwhileTests {
             select postrider.log_in('user', '{"access_token": "t0"}');
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let job = try queue.insert("service, url", "'api', 'x'")
         for (turn, token) in ["t1", "t2", "good"].enumerated() {
             try TestClock.wait(20, for: "call \(turn + 1)") { target.requests.count == turn + 1 }
@@ -116,7 +117,6 @@ struct LoginMeanwhileTests {
         }
         try queue.wait(for: job, toBe: "succeeded")
         #expect(target.requests.count == 4)
-        _ = worker
     }
 
     @Test(arguments: [true, false])
@@ -179,6 +179,7 @@ struct LoginMeanwhileTests {
             values ('api', '\(target.url)', 'user', '{"code": "$.code", "success": [200], "logged_out": [802]}')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let job = try queue.insert("service, url", "'api', 'x'")
         try TestClock.wait(20, for: "the call") { target.requests.count == 1 }
         try logIn("bob")
@@ -187,7 +188,6 @@ struct LoginMeanwhileTests {
         try queue.wait(for: job, toBe: "succeeded")
         #expect(try queue.text("select state from postrider.credential_status") == "active")
         #expect(target.requests.map { $0.header("authorization") } == ["Bearer ada", "Bearer bob"])
-        _ = worker
     }
 
     @Test func `no version of a name is used twice, however the one before it went`() throws {

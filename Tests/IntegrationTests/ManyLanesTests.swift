@@ -15,6 +15,7 @@ struct ManyLanesTests {
             "insert into postrider.lanes (name, max_in_flight) select 'lane ' || i, 50 from generate_series(1, 20) i")
         try queue.insert(1000 * jobs, "url, lane", "'\(target.url)/ok/' || i, 'lane ' || (i % 1000 + 1)")
         let worker = try RunningWorker(queue.database, concurrency: 64)
+        defer { worker.kill() }
         try queue.waitUntilDone(Double(Soak.count(300, reduced: 180)))
         #expect(try queue.states() == "succeeded \(1000 * jobs)")
         let disorder = try queue.number(
@@ -25,7 +26,6 @@ struct ManyLanesTests {
              where is_late
             """)
         #expect(disorder == 0)
-        _ = worker
     }
 
     @Test(arguments: [1, 3]) func `lanes take turns however few slots there are`(slots: Int) throws {
@@ -35,13 +35,13 @@ struct ManyLanesTests {
             try queue.insert(30, "url, lane", "'\(target.url)/ok/\(lane)/' || i, '\(lane)'")
         }
         let worker = try RunningWorker(queue.database, concurrency: slots)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let first = target.requests.prefix(45).map(\.path)
         for lane in ["a", "b", "c"] {
             let share = first.count { $0.hasPrefix("/ok/\(lane)/") }
             #expect((10...20).contains(share), "\(lane): \(share) of the first 45")
         }
-        _ = worker
     }
 
     @Test func `what a lane at its limit costs does not grow with its backlog`() throws {

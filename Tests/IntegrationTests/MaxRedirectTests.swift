@@ -23,23 +23,23 @@ struct MaxRedirectTests {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, max_redirects", "'\(target.url)/\(hops)', \(most)")
         try queue.waitUntilDone()
         let sql = "select concat_ws(' ', state, error_code, status_code) from postrider.job_status where id = \(id)"
         #expect(try queue.text(sql) == end)
-        _ = worker
     }
 
     @Test func `a 3xx that is wanted is the answer, with its Location`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "method, url, max_redirects, ok_statuses", "'POST', '\(target.url)/7', 0, '{[300,400)}'")
         try queue.wait(for: id, toBe: "succeeded")
         let sql = "select response_headers #>> '{location,0}' from postrider.job_status where id = \(id)"
         #expect(try queue.text(sql) == "/6" && target.requests.count == 1)
-        _ = worker
     }
 
     @Test(arguments: ["-1", "11"])

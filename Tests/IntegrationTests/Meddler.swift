@@ -27,11 +27,20 @@ final class Meddler: Sendable {
 
     private let book = Mutex(Book())
     private let isOver = Atomic(false)
+    private let rounds = Atomic(0)
     private let thread = Mutex<BackgroundThread?>(nil)
 
     /// Begins at once.
     init(_ database: String, seed: UInt64) {
         thread.withLock { $0 = BackgroundThread { [self] in meddle(database, seed) } }
+    }
+
+    /// Waits until it has tried to do so many more things.
+    func goOn(_ count: Int) throws {
+        let end = rounds.load(ordering: .relaxed) + count
+        try TestClock.wait(20, for: "\(count) deeds") {
+            rounds.load(ordering: .relaxed) >= end || book.withLock { !$0.faults.isEmpty }
+        }
     }
 
     /// Stops; what was done, and what failed as it must not.
@@ -58,6 +67,7 @@ final class Meddler: Sendable {
                         throw error
                     }
                 }
+                rounds.add(1, ordering: .relaxed)
                 TestClock.sleep(milliseconds: Int(random.number(0...15)))
             }
         } catch {

@@ -31,6 +31,7 @@ struct MemberCountTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let spec = plan.spec.replacing("U/", with: target.url + "/").replacing("N}", with: "\"notify\": \(notify)}")
         let root = try queue.number("select postrider.submit('\(spec)')")
         if plan.isCancelled {
@@ -46,6 +47,5 @@ struct MemberCountTests {
             try queue.rows("select state, children_failed::text from postrider.job_status where id = \(root)") == [
                 [plan.state, plan.failed]
             ])
-        _ = worker
     }
 }

@@ -132,9 +132,9 @@ import Testing
             Self.count, "url, timeout, max_response",
             "'\(target.url)/endless/\(Self.size)/' || i, interval '8 s', 16000000")
         let worker = try RunningWorker(queue.database, concurrency: Self.count, ["--memory", "64MiB"])
+        defer { worker.kill() }
         try queue.waitUntilDone(Soak.seconds(120))
         #expect(try queue.states() == "succeeded \(Self.count)")
         #expect(try queue.number("select max(attempt)::bigint from postrider.job_status") == 1)
-        _ = worker
     }
 }

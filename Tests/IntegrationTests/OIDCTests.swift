@@ -25,6 +25,7 @@ struct OIDCTests {
             ["credential", "set", "ada", "--secret-key-file", key, "--database", queue.database], input: secrets)
         #expect(outcome.output == "ada active, version 1\n")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(20, "service, url, response_format", "'provider', '/userinfo', 'json'")
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 20")
@@ -44,7 +45,6 @@ struct OIDCTests {
         try queue.wait(for: late, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(late)") == "not_logged_in")
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
-        _ = worker
     }
 
     @Test func `statistics of statements hold no secret`() throws {
@@ -66,6 +66,7 @@ struct OIDCTests {
             "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r1\", \"client_secret\": \"hushhush\"}')"
         )
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(for: id, toBe: "succeeded")
         let plain = try WorkerProcess.run(["credential", "set", "c", "--database", queue.database], input: "hushhush")
@@ -78,6 +79,5 @@ struct OIDCTests {
                 "select count(*) from pg_stat_statements where query ~ 'hush' and query !~ 'pg_stat_statements'")
                 == 0)
         #expect(!worker.output.contains("hush"))
-        _ = worker
     }
 }

@@ -76,6 +76,7 @@ struct OpenTransactionTests {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name) values ('l')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.lanes set retry_budget = 0.5 where name = 'l'")
         let refused = try queue.insert("url, lane", "'\(target.url)/full', 'l'")
@@ -92,7 +93,6 @@ struct OpenTransactionTests {
         try queue.wait(until: "select paused_until > now() + interval '50 min' from postrider.lanes where name = 'l'")
         try queue.wait(until: "select not exists (select from postrider_internal.lane_pauses)")
         #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
-        _ = worker
     }
 
     @Test func `one that has cancelled a running job holds up no other job's end, and its rollback loses nothing`()

@@ -37,6 +37,7 @@ struct OverrunTests {
         let target = try ExpensiveAnswerTests.target()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
+        defer { workers.kill() }
         for worker in workers { try worker.wait(for: "enlisted") }
         // They keep both judging sessions busy for 40 s, at 2 s each.
         try queue.insert(40, "url, extract, lane", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)', 'evil'")
@@ -56,7 +57,6 @@ struct OverrunTests {
         #expect(try queue.number("select postrider.cancel_all()") > 10)
         // None of them waits after the next heartbeat.
         try queue.wait(until: "select bool_and(judging_jobs is null) from postrider_internal.workers")
-        _ = workers
     }
 
     /// As it was filed: two workers with 16 slots each, and 100 rows in the queue.

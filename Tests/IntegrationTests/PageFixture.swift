@@ -43,9 +43,9 @@ struct PageFixture: ~Copyable {
     /// Runs a job alone to its end, and looks at it.
     func run(_ path: String, _ paginate: String, _ columns: String = "", _ values: String = "") throws -> String {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try insert(path, paginate, columns, values)
         try queue.waitUntilDone()
-        _ = worker
         return try look(id)
     }
 }

@@ -46,6 +46,7 @@ struct PageLifeTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, paginate, max_attempts, backoff", "'\(target.url)/list', '{\(Self.style)}', 2, '{0 s}'")
         try queue.wait(for: id, toBe: "failed")
@@ -57,7 +58,6 @@ struct PageLifeTests {
         )
         #expect(target.requests("/list?page=2").count == 3)
         #expect(target.requests("/list?page=3").count == 2)
-        _ = worker
     }
 
     @Test func `between two pages the rate of the lane holds`() throws {
@@ -65,13 +65,13 @@ struct PageLifeTests {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, rate_limit) values ('polite', 5)")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, lane, paginate", "'\(target.url)/list', 'polite', '{\(Self.style)}'")
         try queue.wait(for: id, toBe: "succeeded")
         let calls = target.requests
         #expect(calls.count == 10)
         // Ten slots of a fifth of a second span 1.8 s; a busy machine may hold up the first by some.
         #expect(try #require(calls.last).arrivedAt - #require(calls.first).arrivedAt > 1_200_000_000)
-        _ = worker
     }
 
     @Test func `a worker killed in the middle of 50 pages: another goes on at the page reached`() throws {
@@ -83,6 +83,7 @@ struct PageLifeTests {
         first.end(SIGKILL)
         let stored = try queue.number("select count(*) from postrider.pages")
         let second = try RunningWorker(queue.database)
+        defer { second.kill() }
         try queue.waitUntilDone(60)
         #expect(try isWhole(queue, id, last: 49))
         let turns = Dictionary(grouping: target.requests, by: \.path).mapValues(\.count)
@@ -91,13 +92,13 @@ struct PageLifeTests {
             let calls = turns["/list?page=\(page)"] ?? 0
             #expect(calls == 1 || calls == 2 && page == stored + 1, "page \(page): \(calls) calls, \(stored) stored")
         }
-        _ = second
     }
 
     @Test func `sessions that break off again and again lose no page and store none twice`() throws {
         let target = try Self.target(last: 30, milliseconds: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert(3, "url, paginate", "'\(target.url)/' || i || '/list', '{\(Self.style)}'")
         for round in 1...8 {
             try? TestClock.wait(20, for: "calls") {
@@ -114,13 +115,13 @@ struct PageLifeTests {
         try queue.waitUntilDone(60)
         let ids = try queue.rows("select id::text from postrider.jobs").compactMap { Int64($0[0] ?? "") }
         for id in ids { #expect(try isWhole(queue, id, last: 30)) }
-        _ = worker
     }
 
     @Test func `a cancelled job keeps its pages, says which is next, and goes on there when it is retried`() throws {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, paginate", "'\(target.url)/hang', '{\(Self.style)}'")
         try TestClock.wait(20, for: "page 3") { target.requests("/hang?page=3").count == 1 }
         let running = try queue.text("select postrider.explain(\(id))") ?? ""
@@ -132,13 +133,13 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try isWhole(queue, id, last: 5))
         #expect(target.requests("/hang?page=1").count == 1)
-        _ = worker
     }
 
     @Test func `in a chain, the next step waits for all pages, and reads them`() throws {
         let target = try Self.target(last: 3)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute(
             """
             do $$
@@ -154,7 +155,6 @@ struct PageLifeTests {
         #expect(target.requests.map(\.path) == (1...4).map { "/list?page=\($0)" } + ["/all"])
         let sent = try queue.text("select body_json::text from postrider_internal.filled_templates")
         #expect(sent == #"{"all": [1, 2, 3, 4, 5, 6]}"#)
-        _ = worker
     }
 
     @Test func `what is next is explained while nobody runs it`() throws {
@@ -172,6 +172,7 @@ struct PageLifeTests {
         let target = try Self.target(last: 4)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, paginate", "'\(target.url)/fail', '{\(Self.style)}'")
         try queue.wait(for: id, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "http_status")
@@ -191,7 +192,6 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try isWhole(queue, id, last: 4))
         #expect(target.requests.count == 11)
-        _ = worker
     }
 
     @Test(arguments: ["fail", "stop"])
@@ -199,6 +199,7 @@ struct PageLifeTests {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, paginate", "'\(target.url)/list', '{\(Self.style), \"max_pages\": 2, \"on_limit\": \"\(onLimit)\"}'")
         try queue.waitUntilDone()
@@ -213,7 +214,6 @@ struct PageLifeTests {
         try queue.waitUntilDone()
         #expect(try isWhole(queue, id, last: 5))
         #expect(target.requests.count == 6)
-        _ = worker
     }
 
     @Test func `a page that led back is fetched once more by retry`() throws {
@@ -224,6 +224,7 @@ struct PageLifeTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, paginate",
             "'\(target.url)/list', '{\"style\": \"cursor\", \"param\": \"c\", \"items\": \"$.list\", \"next\": \"$.next\"}'"
@@ -235,7 +236,6 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try pages(queue, id) == "1:1 2:1")
         #expect(target.requests.map(\.path) == ["/list", "/list?c=b", "/list?c=b"])
-        _ = worker
     }
 
     @Test(
@@ -257,6 +257,7 @@ struct PageLifeTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "url, paginate",
             "'\(target.url)/list', '{\"style\": \"link\", \"items\": \"$.list\", \"next\": \"$.next\"}'")
@@ -270,18 +271,17 @@ struct PageLifeTests {
                 try queue.text("select error from postrider.job_status where id = \(id)")
                     == "what paginate.next finds is \(isObject ? "an object" : "true") and not a link (page 2)")
         }
-        _ = worker
     }
 
     @Test func `a limit of one page says so`() throws {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, paginate", "'\(target.url)/list', '{\(Self.style), \"max_pages\": 1}'")
         try queue.wait(for: id, toBe: "failed")
         #expect(
             try queue.text("select error from postrider.job_status where id = \(id)")?
                 .hasPrefix("there is more after 1 page, as many as max_pages allows;") == true)
-        _ = worker
     }
 }

@@ -13,6 +13,7 @@ struct PagePaceTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert("url, paginate", "'\(target.url)/list', '{\"style\": \"page\", \"param\": \"page\"}'")
         try queue.waitUntilDone(60)
         let requests = target.requests.sorted { $0.arrivedAt < $1.arrivedAt }
@@ -32,6 +33,5 @@ struct PagePaceTests {
         if Soak.isOn { print("page to page: p50 \(median) ms; INSERT to call: \(single) ms") }
         // A page takes 1 to 1.4 times as long, beside builds too. A worker that waited for its poll would need 250 ms.
         #expect(median < (Soak.isOn ? 3 : 40) * single, "\(median) ms, a single job \(single) ms")
-        _ = worker
     }
 }

@@ -20,6 +20,7 @@ struct PagePlaceTests {
     @Test func `a cursor goes into the body, a query or a header as the value that it was`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let three = "succeeded 1..25 1:10 2:10 3:5"
         let later = #", "start": {"page": 2}, "size": 5, "size_param": "$.variables.first""#
         // A JSON value in a query is its text.
@@ -47,12 +48,12 @@ struct PagePlaceTests {
             #"select next from postrider.pages where page = 2 and next is not null order by next collate "C""#)
         let objects = ["{\"page\": 2}", "{\"page\": 2}", "{\"page\": 4}"]
         #expect(next == (["2", "3", "3", "[2, \"a\"]"] + objects).map { [$0] })
-        _ = worker
     }
 
     @Test func `a list ends by a status of end_statuses, and fails by a page that comes again`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let ends = #""end_statuses": [204, 404]"#
         let stop = #""max_pages": 2, "on_limit": "stop""#
         let jobs: [(path: String, more: String, needsData: Bool, end: String)] = [
@@ -84,7 +85,6 @@ struct PagePlaceTests {
         #expect(error == "the page has the same items as page 1; they are left out (page 2)")
         let items = try fixture.queue.text("select jsonb_agg(items)::text from postrider.pages where item_count = 1")
         #expect(items == #"[[{"id": 1, "name": "item 1"}]]"#)
-        _ = worker
     }
 
     @Test(arguments: [#""style": "page""#, #""style": "cursor", "next": "$.next""#])
@@ -97,6 +97,7 @@ struct PagePlaceTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for path in ["value", "pair", "object", "list"] {
             try queue.insert(
                 "url, paginate", #"'\#(target.url)/\#(path)', '{\#(style), "param": "c", "items": "$.list"}'"#)
@@ -107,13 +108,13 @@ struct PagePlaceTests {
             ends == [
                 ["failed", "[0]"], ["failed", "[0, 0]"], ["failed", #"[{"a": 1}]"#], ["failed", "[[]]"],
             ])
-        _ = worker
     }
 
     @Test func `a cursor that does not fit into a header ends the job before it is sent`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, #"{"list": [1], "next": "a\r\nX-Evil: 1"}"#) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let paginate =
             #"{"style": "cursor", "in": "header", "param": "X-C", "items": "$.list", "next": "$.next"}"#
         let id = try queue.insert("url, paginate", "'\(target.url)/', '\(paginate)'")
@@ -121,7 +122,6 @@ struct PagePlaceTests {
         let end = try queue.rows("select error_code, result::text, has_more::text from postrider.job_status")
         #expect(end == [["bad_header", "[1]", "true"]])
         #expect(target.requests.count == 1)
-        _ = worker
     }
 
     @Test func `a step's body is looked at when its templates are filled`() throws {
@@ -130,6 +130,7 @@ struct PagePlaceTests {
             TargetStep.answer(200, request.path == "/first" ? #"{"text": "x", "object": {"first": 2}}"# : "[]")
         }
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for value in ["text", "object"] {
             let root = try queue.number(
                 """
@@ -147,7 +148,6 @@ struct PagePlaceTests {
                     "paginate: with the templates of the job filled, $.param has no place in body_json: variables is a string",
                 ]
             ])
-        _ = worker
     }
 
     @Test func `retry from the start removes the pages of a job, also of a member`() throws {
@@ -158,6 +158,7 @@ struct PagePlaceTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"batch": [{"name": "wait", "url": "\(target.url)/wait"},
@@ -181,6 +182,5 @@ struct PagePlaceTests {
         }
         #expect(refusal?.column == "from_start" && refusal?.sqlState?.rawValue == "PR001")
         #expect(try queue.number("select count(*) from postrider.job_status where has_more is null") == 2)
-        _ = worker
     }
 }

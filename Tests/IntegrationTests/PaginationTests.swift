@@ -110,6 +110,7 @@ struct PaginationTests {
             values ('api', '\(fixture.url)', '{"code": "$.code", "result": "$.data.list"}', '{"key": "s3cret"}')
             """)
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let shape = try fixture.insert(
             "/items?odd=2", paginate, "validator", #"'{"data": {"list": [{"id": "number"}]}}'"#)
         let envelope = try fixture.queue.insert(
@@ -127,7 +128,6 @@ struct PaginationTests {
                 == " (page 1)")
         #expect(
             try fixture.queue.number("select count(*) from postrider.pages where concat(url, next) ~ 's3cret'") == 0)
-        _ = worker
     }
 
     @Test
@@ -149,6 +149,7 @@ struct PaginationTests {
             values ('api', 'http://u:pw@127.0.0.1:\(target.port)/v1', '{"key": "s3cret"}', '{"X-Common": "1"}', false)
             """)
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let id = try fixture.queue.insert(
             "service, url, query, paginate", #"'api', 'list', '{"a": "b c"}', '{"style": "link"}'"#)
         try fixture.queue.waitUntilDone()
@@ -159,7 +160,6 @@ struct PaginationTests {
         let rows = try fixture.queue.rows("select url, next from postrider.pages order by page")
         let base = "http://127.0.0.1:\(target.port)/v1/list"
         #expect(rows == [["\(base)?a=b%20c", "\(base)?page=2"], ["\(base)?page=2", nil]])
-        _ = worker
     }
 
     @Test func `a relative link is resolved against the URL that a redirect led to`() throws {
@@ -176,16 +176,17 @@ struct PaginationTests {
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let id = try fixture.queue.insert("service, url, paginate", #"'api', '/items', '{"style": "link"}'"#)
         try fixture.queue.waitUntilDone()
         #expect(try fixture.queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3]")
         #expect(target.requests.map(\.path) == ["/items", "/items/", "/items/page2", "/items/page2?page=3"])
-        _ = worker
     }
 
     @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let run = "keys\(TestClock.now)"
         let id = try fixture.insert(
             "/items?fail=2&of=25&run=\(run)",
@@ -201,12 +202,12 @@ struct PaginationTests {
              where s.id = \(calls) and c ->> 'path' like '%run=\(run)%'
             """)
         #expect(keys == [["\(id)"], ["\(id)-1"], ["\(id)-1"], ["\(id)-2"]])
-        _ = worker
     }
 
     @Test func `two jobs in one batch do not mix`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
+        defer { worker.kill() }
         let paginate = #"{"style": "offset", "param": "offset", "size": 10}"#
         try fixture.queue.insert(20, "url, paginate", "'\(fixture.url)/offset?of=' || (i * 7), '\(paginate)'")
         try fixture.queue.waitUntilDone()
@@ -218,7 +219,6 @@ struct PaginationTests {
                                            from generate_series(1, (regexp_match(s.url, 'of=(\\d+)'))[1]::int) n), '[]')
             """)
         #expect(rows == [])
-        _ = worker
     }
 
     @Test(
@@ -239,6 +239,7 @@ struct PaginationTests {
         try queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('api', '\(target.url)')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"chain": [{"name": "a", "url": "\(target.url)/first"}, {"service": "api", "url": "\(url)",
@@ -257,6 +258,5 @@ struct PaginationTests {
             #expect(step == [["succeeded", nil, nil]])
             #expect(target.requests.map(\.path).last == "/list?a=page&page=1&per%20page=5")
         }
-        _ = worker
     }
 }

@@ -27,7 +27,7 @@ struct PlanTests {
         let bench = try Bench(queue)
         try bench.fill(1_000, queue)
         let short = try bench.measure(queue)
-        try bench.fill(Soak.count(1_000_000, reduced: 200_000), queue)
+        try bench.fill(Soak.count(1_000_000, reduced: 60_000), queue)
         let long = try bench.measure(queue)
         let figures = "short \(short), long \(long)"
         #expect(Double(long.claim) <= 1.2 * Double(short.claim), "\(figures)")

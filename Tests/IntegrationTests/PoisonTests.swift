@@ -39,6 +39,7 @@ struct PoisonTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let first = try queue.insert("url", "'\(target.url)/ok'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.connection.execute("begin")
@@ -47,6 +48,5 @@ struct PoisonTests {
         let next = try queue.insert("url", "'\(target.url)/ok'")
         try queue.wait(for: evil, toBe: "failed")
         try queue.wait(for: next, toBe: "succeeded")
-        _ = worker
     }
 }

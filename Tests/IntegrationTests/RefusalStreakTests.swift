@@ -118,12 +118,12 @@ struct RefusalStreakTests {
         let queue = try TestQueue()
         try queue.insert(12, "url, lane", "'\(target.url)/' || i, 'l'")
         let worker = try RunningWorker(queue.database, concurrency: 6)
+        defer { worker.kill() }
         try queue.waitUntilDone(90)
         #expect(try queue.states() == "succeeded 12")
         let arrivals = target.requests.map(\.arrivedAt)
         let longest = zip(arrivals.dropFirst(), arrivals).map { Double($0 - $1) / 1e9 }.max() ?? 0
         // A second, and a quarter more by chance; when all refusals counted, 16 s and more.
         #expect(longest < 6)
-        _ = worker
     }
 }

@@ -48,6 +48,7 @@ struct RefusedEndpointTests {
         let api = try TokenAPI(#"{"refused_paths": ["/api/bad"]}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let bad = try queue.insert("service, url, lane", "'api', 'bad/1', 'bad'")
         try queue.wait(until: "select state = 'cooldown' from postrider.credentials")
         #expect(api.log == ["GET /api/bad/1 a1 401", "POST /token r1 200", "GET /api/bad/1 a2 401"])
@@ -67,13 +68,13 @@ struct RefusedEndpointTests {
         let last = try queue.insert("service, url", "'api', 'good'")
         #expect(try end(queue, last) == "succeeded")
         #expect(try queue.text("select held_since from postrider.credential_status") == nil)
-        _ = worker
     }
 
     @Test func `an endpoint that took the token before has found its end, and it is refreshed`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         for path in ["x", "y"] {
             #expect(try end(queue, queue.insert("service, url", "'api', '\(path)'")) == "succeeded")
         }
@@ -82,7 +83,6 @@ struct RefusedEndpointTests {
         try passTime(queue)
         #expect(try end(queue, id) == "succeeded")
         #expect(api.log("/token").count == 2)
-        _ = worker
     }
 
     @Test func `when two endpoints refuse a fresh token the jobs are held, and the first that is taken ends that`()
@@ -91,6 +91,7 @@ struct RefusedEndpointTests {
         let api = try TokenAPI(#"{"refuse": true}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.connection.execute(
             "insert into postrider.jobs (service, url) select 'api', p from unnest(array['x', 'y']) p")
         try queue.wait(until: "select held_since is not null from postrider.credential_status")
@@ -113,7 +114,6 @@ struct RefusedEndpointTests {
         #expect(api.log(" a3 401").count == 1)
         #expect(try queue.text("select held_since from postrider.credential_status") == nil)
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
-        _ = worker
     }
 
     @Test func `what is held ends after max_wait`() throws {
@@ -121,6 +121,7 @@ struct RefusedEndpointTests {
         let queue = try queue(api)
         try queue.connection.execute("update postrider.services set max_wait = '1 s'")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.connection.execute(
             "insert into postrider.jobs (service, url) select 'api', p from unnest(array['x', 'y']) p")
         try queue.wait(until: "select held_since is not null from postrider.credential_status")
@@ -131,6 +132,5 @@ struct RefusedEndpointTests {
         let error = try queue.text("select error from postrider.job_status where id = \(id)") ?? ""
         #expect(error.contains("longer than max_wait (00:00:01)"), "\(error)")
         #expect(api.log(" /api/z").isEmpty)
-        _ = worker
     }
 }

@@ -21,6 +21,7 @@ struct RefusedResultTests {
             create trigger refuse before insert on postrider_internal.results for each row execute function public.refuse()
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.insert(20, "url", "'\(target.url)/ok/' || i")
         try queue.wait(until: "select count(*) = 19 from postrider_internal.results")
         try queue.insert(20, "url", "'\(target.url)/ok/' || 20 + i")
@@ -30,6 +31,5 @@ struct RefusedResultTests {
         // It is tried again after 40 s at most.
         try queue.wait(60, until: "select count(*) = 40 from postrider_internal.results")
         #expect(target.requests.count == 40)
-        _ = worker
     }
 }

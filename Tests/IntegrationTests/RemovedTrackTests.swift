@@ -229,6 +229,7 @@ struct RemovedTrackTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
+        defer { workers.kill() }
         try queue.insert(12_000, "url, queue, lane", "'\(target.url)/ok/' || i, 'q', 'many ' || i % 10")
         let (database, url) = (queue.database, target.url)
         let traffic = Traffic()
@@ -253,8 +254,8 @@ struct RemovedTrackTests {
                 Self.removeAll)
             TestClock.sleep(milliseconds: 5)
         }
+        client.join()
         try queue.waitUntilDone(120)
-        _ = client
         // Nothing is under way, so all tracks may go. Lanes that come back get new ones.
         try queue.wait(
             until:
@@ -267,7 +268,6 @@ struct RemovedTrackTests {
         #expect(target.requests.count == jobs)
         try queue.wait(until: "select succeeded = \(jobs) from postrider.queue_status where queue = 'q'")
         #expect(try queue.number("select max(id) from postrider_internal.tracks") > 17, "no track was removed")
-        _ = workers
     }
 
     @Test func `what views read does not grow with the tracks that were removed`() throws {

@@ -35,6 +35,7 @@ struct RequestConformanceTests {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
         for method in methods {
             _ = try queue.insert("service, method, url, tag", "'bin', '\(method)', 'anything', '\(method)'")
@@ -44,13 +45,13 @@ struct RequestConformanceTests {
             "select tag, state, result ->> 'method' from postrider.job_status order by id")
         #expect(
             seen == methods.map { [$0, "succeeded", $0 == "HEAD" || $0 == "OPTIONS" ? nil : $0] })
-        _ = worker
     }
 
     @Test func `arguments, headers and bodies arrive whole`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let get = try queue.insert(
             "service, url, query, headers",
             "'bin', 'anything?own=1', '{\"key\": \"välue & more\", \"list\": [1, 2]}', '{\"Custom-Header\": \"value\"}'"
@@ -77,12 +78,12 @@ struct RequestConformanceTests {
         #expect(try answer(list, "json") == "[1, 2, 3]")
         #expect(try answer(raw, "data") == "data:application/octet-stream;base64,AAEC/w==")
         #expect(try answer(raw, "headers,Content-Type") == "application/x-thing")
-        _ = worker
     }
 
     @Test func `basic auth in the URL logs in, a wrong password does not, and neither is shown`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let open = httpbin.url.replacing("http://", with: "http://123:456@")
         let good = try queue.insert("url", "'\(open)/basic-auth/123/456'")
         let bad = try queue.insert("url", "'\(open)/basic-auth/123/789'")
@@ -90,13 +91,13 @@ struct RequestConformanceTests {
         try queue.wait(for: bad, toBe: "failed")
         #expect(try failure(queue, bad) == ["http_status", "-8"])
         #expect(try queue.number("select count(*) from postrider.job_status where url like '%456@%'") == 0)
-        _ = worker
     }
 
     @Test func `a call beyond its time ends as timeout, 101, a refused connection as connect`() throws {
         let queue = try TestQueue()
         try service(queue, "timeout", "interval '700 ms'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let byJob = try queue.insert("url, timeout, max_attempts", "'\(httpbin.url)/delay/5', '500 ms', 1")
         let byService = try queue.insert("service, url, max_attempts", "'bin', 'delay/5', 1")
         let refused = try queue.insert("url, max_attempts", "'http://127.0.0.1:\(try TargetServer.freePort())/', 1")
@@ -104,13 +105,13 @@ struct RequestConformanceTests {
         #expect(try failure(queue, byJob) == ["timeout", "101"])
         #expect(try failure(queue, byService) == ["timeout", "101"])
         #expect(try failure(queue, refused) == ["connect", "202"])
-        _ = worker
     }
 
     @Test func `statuses are judged by ok_statuses`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let teapot = try queue.insert("service, url", "'bin', 'status/418'")
         let allowed = try queue.insert("service, url, ok_statuses", "'bin', 'status/418', '{[200,300),[418,419)}'")
         let created = try queue.insert("service, url, ok_statuses", "'bin', 'status/201', '{[200,201)}'")
@@ -118,20 +119,19 @@ struct RequestConformanceTests {
         #expect(try failure(queue, teapot) == ["http_status", "-8"])
         #expect(try queue.state(allowed) == "succeeded")
         #expect(try failure(queue, created) == ["http_status", "-8"])
-        _ = worker
     }
 
     @Test func `hundreds of requests at once each get their own answer`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database, concurrency: 100)
+        defer { worker.kill() }
         try queue.insert(300, "service, url, query, tag", "'bin', 'get', jsonb_build_object('key', i), i::text")
         try queue.waitUntilDone(60)
         #expect(
             try queue.number(
                 "select count(*) from postrider.job_status where state = 'succeeded' and result #>> '{args,key}' = tag")
                 == 300)
-        _ = worker
     }
 
     @Test func `URL filters: what a service adds to every call, the CDN in place of the base`() throws {
@@ -140,6 +140,7 @@ struct RequestConformanceTests {
         try service(
             queue, "query, headers, cdn_url", "'{\"app\": \"2.1\"}', '{\"X-Device\": \"d7\"}', '\(cdn.url)/anything'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let plain = try queue.insert("service, url", "'bin', 'get?key=1'")
         let fast = try queue.insert("service, url, use_cdn", "'bin', 'logo.png', true")
         try queue.waitUntilDone()
@@ -152,6 +153,5 @@ struct RequestConformanceTests {
         #expect(
             try queue.text("select result ->> 'url' from postrider.job_status where id = \(fast)")?
                 .hasSuffix("/anything/logo.png?app=2.1") == true)
-        _ = worker
     }
 }

@@ -126,6 +126,7 @@ struct RequestSizeTests {
               {"name": "grows", "method": "POST", "url": "\(target.url)/ok", "\(column)": \(body)}]}')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: chain, toBe: "failed")
         #expect(
             try queue.rows(
@@ -136,7 +137,6 @@ struct RequestSizeTests {
                     ["first", "succeeded", nil, nil], ["fits", "succeeded", nil, nil],
                     ["grows", "failed", "too_large", "true"],
                 ])
-        _ = worker
     }
 
     @Test func `a webhook goes without a result that makes it too large`() throws {
@@ -146,6 +146,7 @@ struct RequestSizeTests {
         let job = try queue.insert(
             "url, callback_url, metadata", "'\(target.url)/bytes/120000', '\(target.url)/hook', '{\"mine\": 1}'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: job, toBe: "succeeded")
         #expect(
             try queue.text(
@@ -153,6 +154,5 @@ struct RequestSizeTests {
             )?.contains(#""omitted": ["result"]"#) == true)
         let mine = "select body_json #>> '{data,metadata,mine}' from postrider.jobs where tag = 'webhook'"
         #expect(try queue.text(mine) == "1")
-        _ = worker
     }
 }

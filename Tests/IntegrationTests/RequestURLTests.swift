@@ -63,6 +63,7 @@ struct RequestURLTests {
         let queue = try TestQueue()
         try queue.addService([target.url + "/one"])
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"chain": [{"name": "a", "service": "api", "url": "x"},
@@ -73,13 +74,13 @@ struct RequestURLTests {
             "select string_agg(request_url, ' ' order by position) from postrider.job_status where parent_id = \(root)"
         #expect(try queue.text(sql) == "\(target.url)/one/x \(target.url)/one/get/7%208?q=7%208")
         #expect(target.requests.map(\.path).contains("/one/get/7%208?q=7%208"))
-        _ = worker
     }
 
     @Test func `last_error stays until the job has ended, and elapsed counts from the first try`() throws {
         let target = try TargetServer { TargetStep.answer($0.turn == 1 ? 503 : 200) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, backoff", "'\(target.url)/x', '{1 h}'")
         let fresh = try queue.insert("url, run_at", "'\(target.url)/y', now() + interval '1 h'")
         let columns = "concat_ws('|', state, error, split_part(last_error, ':', 1), elapsed is not null)"
@@ -104,6 +105,5 @@ struct RequestURLTests {
         #expect(
             try queue.connection.query("select elapsed < '1 min' from postrider.job_status where id = \(id)").bool(0, 0)
         )
-        _ = worker
     }
 }

@@ -24,7 +24,6 @@ struct RetentionTests {
             try queue.insert(5, "url, max_attempts", "'\(target.url)/ok/\(count)-' || i, 1")
             try queue.insert("url, max_attempts", "'\(target.url)/status/500,200/\(count)', 2")
             count += 6
-            TestClock.sleep(milliseconds: 20)
             return try queue.text("select to_regclass('postrider_internal.jobs_1')::text") == nil
         }
         try queue.waitUntilDone()

@@ -138,6 +138,7 @@ struct RetryBudgetTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         try worker.wait(for: "enlisted")
         let start = TestClock.now
         try queue.insert(count, "url, backoff", "'\(target.url)/status/500,500,200/' || i, '{100 ms}'")
@@ -145,6 +146,5 @@ struct RetryBudgetTests {
         let took = TestClock.seconds(since: start)
         #expect(took < Soak.seconds(3), "\(took)")
         #expect(try queue.states() == "succeeded \(count)")
-        _ = worker
     }
 }

@@ -22,6 +22,7 @@ struct RunningCallTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let short = try queue.insert("url", "'\(target.url)/x'")
         let id = try queue.insert("url, timeout", "'\(target.url)/hang', '100 s'")
         try Self.wait(queue, for: id, "first_byte")
@@ -42,7 +43,6 @@ struct RunningCallTests {
         try queue.connection.execute("select postrider.cancel(\(id))")
         #expect(try Self.running(queue) == 0)
         try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
-        _ = worker
     }
 
     @Test func `each phase is told apart`() throws {
@@ -52,6 +52,7 @@ struct RunningCallTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let ids = try [
             // The target waits for the end of a request, and never gets one.
             ("connect", "http://127.0.0.1:\(silent.port)/"), ("tls", "https://127.0.0.1:\(target.port)/"),
@@ -60,18 +61,17 @@ struct RunningCallTests {
         for (phase, id) in ids { try Self.wait(queue, for: id, phase) }
         let done = try queue.rows("select bytes_done::text from postrider.job_status where id = \(ids[2].1)")
         #expect(done == [["5"]])
-        _ = worker
     }
 
     @Test func `an answer that waits to be judged is in attempts`() throws {
         let target = try ExpensiveAnswerTests.target()
         let queue = try ExpensiveAnswerTests.queue("5 s")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url, extract", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)'")
         try Self.wait(queue, for: id, "judge")
         try queue.wait(for: id, toBe: "failed")
         #expect(try Self.running(queue) == 0)
-        _ = worker
     }
 
     @Test func `what a lost worker was doing vanishes with it`() throws {

@@ -29,9 +29,9 @@ struct ServerFeatureTests {
         #expect(servers.map(\.count) == [1, 0, 0])
         #expect(worker.end(15) == 0)
         let test = try RunningWorker(queue.database, ["--environment", "test"])
+        defer { test.kill() }
         #expect(try !fetch())
         #expect(servers.map(\.count) == [1, 0, 1])
-        _ = test
     }
 
     @Test func `a credential of the service goes along to the next server, and not where it may not`() throws {
@@ -45,6 +45,7 @@ struct ServerFeatureTests {
             """)
         try queue.addService(urls, columns: ", credential", values: ", 'token'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let first = try queue.insert("service, url", "'api', 'x'")
         try queue.wait(for: first, toBe: "succeeded")
         #expect(good.target.requests.map { $0.header("authorization") } == ["Bearer t-1"])
@@ -56,7 +57,6 @@ struct ServerFeatureTests {
         let second = try queue.insert("service, url", "'api', 'x'")
         try queue.wait(for: second, toBe: "failed")
         #expect(good.count == 1)
-        _ = worker
     }
 
     @Test func `chains, callbacks and the cache see one attempt, however many servers it took`() throws {
@@ -74,6 +74,7 @@ struct ServerFeatureTests {
             insert into postrider.callbacks (name, function) values ('note', 'public.note(bigint)')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let chain = try queue.number(
             """
             select postrider.submit('{"chain": [
@@ -96,7 +97,6 @@ struct ServerFeatureTests {
                 """
                 select extract(epoch from max(finished_at) - min(started_at))::bigint from postrider.attempts
                 """) < 20)
-        _ = worker
     }
 
     @Test func `pages that are links go on at another server`() throws {
@@ -112,6 +112,7 @@ struct ServerFeatureTests {
         box.set([one.port, two.port])
         try queue.addService([one.url + "/v1", two.url + "/v1"])
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("service, url, paginate", "'api', 'items?page=1', '{\"style\": \"link\"}'")
         try queue.wait(until: "select count(*) >= 2 from postrider.pages where job_id = \(id)")
         try queue.connection.execute("select postrider.switch_server('api', 2)")
@@ -120,7 +121,6 @@ struct ServerFeatureTests {
             try queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3, 4, 5, 6]")
         #expect(one.requests.count + two.requests.count == 6)
         #expect(two.requests.count >= 1)
-        _ = worker
     }
 
     private final class PortBox: Sendable {

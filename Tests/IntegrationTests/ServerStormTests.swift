@@ -37,6 +37,7 @@ struct ServerStormTests {
         let third = try TargetServer()
         try service(queue, [first, second, third], "cool_down", "'1 s'")
         let workers = try (1...3).map { _ in try RunningWorker(queue.database) }
+        defer { workers.kill() }
         try queue.insert(
             240, "service, url, method, delivery, timeout, max_attempts",
             """
@@ -63,7 +64,6 @@ struct ServerStormTests {
             try queue.waitUntilDone()
             return try queue.text("select state from postrider.servers where position = 1") == "active"
         }
-        _ = workers
     }
 
     @Test(arguments: Soak.isOn ? Array(UInt64(1)...4) : [1])

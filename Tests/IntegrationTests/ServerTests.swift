@@ -14,6 +14,7 @@ struct ServerTests {
         ]
         try queue.addService(servers.map(\.target.url))
         let workers = try (1...2).map { _ in try RunningWorker(queue.database) }
+        defer { workers.kill() }
         try queue.insert(
             600, "service, url, method, max_attempts", "'api', 'x/' || i, (array['GET', 'PUT'])[1 + i % 2], 1")
         try queue.waitUntilDone(60)
@@ -33,7 +34,6 @@ struct ServerTests {
             )
                 == Int64(servers[1].count))
         #expect(try queue.text("select current_position::text || state from postrider.service_status") == "2active")
-        _ = workers
     }
 
     @Test func `what may have been sent and must not be repeated ends unknown, and what was not sent goes on`() throws {
@@ -42,6 +42,7 @@ struct ServerTests {
         let well = try MoodyTarget()
         try queue.addService([hanging.target.url, well.target.url])
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let columns = "service, url, method, delivery, timeout, backoff"
         let posts = try ["at_most_once", "at_least_once"].map {
             try queue.insert(columns, "'api', 'x', 'POST', '\($0)', '200 ms', '{0 s}'")
@@ -70,7 +71,6 @@ struct ServerTests {
             try queue.insert(columns, "'api', 'x', 'POST', '\($0)', '5 s', '{1 h}'")
         }
         for other in others { try queue.wait(for: other, toBe: "succeeded") }
-        _ = worker
     }
 
     @Test func `in a fleet one call probes in each cool-down, and the server comes back by itself`() throws {
@@ -81,6 +81,7 @@ struct ServerTests {
             [bad.target.url, good.target.url], coolDown: "700 ms", columns: ", min_calls, error_rate",
             values: ", 20, 0.5")
         let workers = try (1...4).map { _ in try RunningWorker(queue.database, concurrency: 4) }
+        defer { workers.kill() }
         try queue.insert(60, "service, url", "'api', 'x'")
         try queue.wait(until: "select state <> 'active' from postrider.servers where position = 1")
         try queue.waitUntilDone()
@@ -105,7 +106,6 @@ struct ServerTests {
         try queue.waitUntilDone()
         #expect(good.count == back)
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
-        _ = workers
     }
 
     @Test func `switch_server moves all workers, and each environment has its own`() throws {
@@ -131,12 +131,12 @@ struct ServerTests {
             #expect(worker.end(15) == 0)
         }
         let test = try RunningWorker(queue.database, ["--environment", "test"])
+        defer { test.kill() }
         try queue.insert(5, "service, url", "'api', 'x'")
         try queue.waitUntilDone()
         #expect(servers.map(\.count) == [30, 30, 5])
         #expect(
             try queue.text("select environment from postrider.worker_status where state = 'running'") == "test")
-        _ = test
     }
 
     @Test(.enabled(if: Soak.isOn)) func `a worker that is killed while it probes frees the probe`() throws {
@@ -150,6 +150,7 @@ struct ServerTests {
         let job = try queue.insert("service, url", "'api', 'x'")
         try TestClock.wait(20, for: "the probe") { bad.count == 1 }
         let other = try RunningWorker(queue.database)
+        defer { other.kill() }
         try queue.insert(5, "service, url", "'api', 'x'")
         try queue.wait(until: "select count(*) = 5 from postrider_internal.results")
         #expect(bad.count == 1)
@@ -157,11 +158,9 @@ struct ServerTests {
         prober.end(9)
         try TestClock.wait(40, for: "another probe") {
             try queue.insert(1, "service, url", "'api', 'x'")
-            TestClock.sleep(milliseconds: 100)
             return bad.count >= 2
         }
         try queue.wait(for: job, toBe: "succeeded")
         try queue.wait(until: "select state = 'active' from postrider.servers where position = 1")
-        _ = other
     }
 }

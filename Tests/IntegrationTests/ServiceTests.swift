@@ -29,11 +29,11 @@ struct ServiceTests {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("service, url", "'api', '\(url)'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.map(\.path) == [path])
         #expect(try queue.text("select lane from postrider.job_status where id = \(id)") == "api")
-        _ = worker
     }
 
     @Test(arguments: [
@@ -98,6 +98,7 @@ struct ServiceTests {
             "'{\"X-Common\": \"service\", \"X-Both\": \"service\"}', '{\"key\": \"k\", \"page\": 1, \"in_url\": \"s\"}'"
         )
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert(
             "service, url, headers, query", "'api', 'get?in_url=u', '{\"x-both\": \"job\"}', '{\"page\": 7}'")
         try queue.wait(for: id, toBe: "succeeded")
@@ -105,7 +106,6 @@ struct ServiceTests {
         #expect(request.path == "/ok/v1/get?in_url=u&key=k&page=7")
         #expect(request.header("x-common") == "service")
         #expect(request.header("x-both") == "job")
-        _ = worker
     }
 
     @Test(arguments: [
@@ -116,16 +116,17 @@ struct ServiceTests {
         let queue = try TestQueue()
         try service(queue, "query", "'{\"a b\": 1, \"c\": 3}'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("service, url", "'api', 'get\(query)'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.first?.path == "/ok/v1/get\(query.split(separator: "#")[0])\(added)")
-        _ = worker
     }
 
     @Test func `a Content-Type of the service is that of bodies and JSON, not of forms and parts`() throws {
         let queue = try TestQueue()
         try service(queue, "headers", "'{\"content-TYPE\": \"application/vnd.api+json\"}'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let part = "[{\"name\": \"a\", \"content\": \"b\"}]"
         for (column, value) in [
             ("body_json", "{}"), ("body", "{}"), ("body_form", "{\"a\": 1}"), ("body_parts", part),
@@ -143,7 +144,6 @@ struct ServiceTests {
         let id = try queue.insert("service, method, url, body_form", "'api', 'POST', 'own', '{\"a\": 1}'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.last?.header("content-type") == own)
-        _ = worker
     }
 
     @Test(arguments: [
@@ -174,6 +174,7 @@ struct ServiceTests {
             "insert into postrider.servers (service, position, base_url, environment) values ('api', 1, '\(spare.url)', 'elsewhere')"
         )
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         // A cookie of this host, whatever its port.
         try queue.wait(for: queue.insert("service, url", "'api', '\(cdn.url)/set'"), toBe: "succeeded")
         let own = [target, cdn, spare]
@@ -193,7 +194,6 @@ struct ServiceTests {
             #expect((request.header("cookie") != nil) == isApplied)
         }
         #expect(other.requests.count == 3)
-        _ = worker
     }
 
     @Test func `headers and query of a service without an origin are refused at the end of the transaction`() throws {
@@ -220,6 +220,7 @@ struct ServiceTests {
         let queue = try TestQueue()
         try service(queue, "headers", "'{\"X-Common\": \"old\"}'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: try queue.insert("service, url", "'api', 'a'"), toBe: "succeeded")
         _ = try queue.text(
             "update postrider.services set headers = '{\"X-Common\": \"new\"}', base_url = base_url || '2' returning name"
@@ -227,7 +228,6 @@ struct ServiceTests {
         try queue.wait(for: try queue.insert("service, url", "'api', 'b'"), toBe: "succeeded")
         #expect(target.requests.map(\.path) == ["/ok/v1/a", "/ok/v12/b"])
         #expect(target.requests.map { $0.header("x-common") } == ["old", "new"])
-        _ = worker
     }
 
     @Test func `a job whose service is gone ends as config, the others beside it run`() throws {
@@ -239,17 +239,18 @@ struct ServiceTests {
         let fine = try queue.insert("service, url", "'api', 'x'")
         _ = try queue.text("delete from postrider.services where name = 'gone' returning name")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: lost, toBe: "failed")
         try queue.wait(for: fine, toBe: "succeeded")
         let row = try queue.rows("select error_code, error from postrider.job_status where id = \(lost)")
         #expect(row[0][0] == "config")
         #expect(row[0][1]?.contains("service gone does not exist") == true)
-        _ = worker
     }
 
     @Test func `an answer that comes when its service is gone was not judged, and is no success`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         _ = try queue.text(
             """
             insert into postrider.services (name, base_url, envelope)
@@ -263,7 +264,6 @@ struct ServiceTests {
             "select error_code, error, status_code::text from postrider.job_status where id = \(id)")
         #expect(row[0][0] == "config" && row[0][2] == "200")
         #expect(row[0][1]?.hasPrefix("service gone was removed while the call was under way") == true)
-        _ = worker
     }
 
     @Test func `cookies that a service sets come back with its next call`() throws {
@@ -273,6 +273,7 @@ struct ServiceTests {
             "insert into postrider.services (name, base_url, cookies) values ('bin', '\(httpbin.url)', true) returning name"
         )
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(
             for: try queue.insert("service, url", "'bin', '/cookies/set?flavour=oat&gone=1'"), toBe: "succeeded")
         try queue.wait(for: try queue.insert("service, url", "'bin', '/cookies/delete?gone='"), toBe: "succeeded")
@@ -281,20 +282,19 @@ struct ServiceTests {
         #expect(
             try queue.text("select result ->> 'cookies' from postrider.job_status where id = \(id)")
                 == "{\"flavour\": \"oat\"}")
-        _ = worker
     }
 
     @Test func `the progress of a long transfer can be read while it runs, and no longer`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try queue.insert("url", "'\(httpbin.url)/drip?duration=8&numbytes=80&delay=0'")
         try queue.wait(
             until: "select bytes_done between 1 and 79 and bytes_total = 80 from postrider.job_status where id = \(id)")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.text("select bytes_done::text from postrider.job_status where id = \(id)") == nil)
         try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
-        _ = worker
     }
 
     @Test func `many jobs of a service run beside plain ones, and a killed worker's are called again`() throws {
@@ -309,9 +309,9 @@ struct ServiceTests {
         try queue.wait(until: "select count(*) > 20 from postrider_internal.results")
         _ = first.end(SIGKILL)
         let second = try RunningWorker(queue.database, concurrency: 16)
+        defer { second.kill() }
         try queue.waitUntilDone(60)
         #expect(try queue.states() == "succeeded 400")
         #expect(Set(target.requests.map(\.path)).count == 400)
-        _ = second
     }
 }

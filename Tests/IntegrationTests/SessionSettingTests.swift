@@ -79,6 +79,7 @@ struct SessionSettingTests {
         try makeFunctions(in: queue)
         try set(setting, in: queue)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let session = try PGConnection(queue.database)
         try session.execute(
             """
@@ -108,7 +109,6 @@ struct SessionSettingTests {
                 ["batch", "skipped", nil, nil], ["request", "succeeded", nil, "5&size=10"],
                 ["request", "failed", "http_status", "/register"],
             ])
-        _ = worker
     }
 
     private func makeFunctions(in queue: borrowing TestQueue) throws {

@@ -15,7 +15,7 @@ struct ShortageTests {
         end $$
         """
 
-    @Test(arguments: Soak.isOn ? [20_000, 35_000] : [3_000])
+    @Test(arguments: Soak.isOn ? [20_000, 35_000] : [1_500])
     func `a role without rights takes all locks while calls are under way, and each job ends with its answer`(
         milliseconds: Int
     ) throws {
@@ -165,6 +165,7 @@ struct ShortageTests {
         try Self.makeFaults(queue)
         try Self.failPreparations(queue, of: "")
         let worker = try RunningWorker(queue.database, concurrency: 4)
+        defer { worker.kill() }
         try begin(queue, "prepare")
         try queue.insert(8, "url, result_type", "'\(target.url)/ok/rich/' || i, 'object'")
         try queue.wait(until: "select count(*) > 0 from postrider_internal.scheduled")
@@ -177,7 +178,6 @@ struct ShortageTests {
         #expect(try queue.states() == "succeeded 12")
         #expect(try queue.number("select count(*) from postrider_internal.results where attempt = 1") == 12)
         #expect(target.requests.count == 12)
-        _ = worker
     }
 
     @Test func `one job that cannot be prepared waits longer and longer, and fails after 15 minutes of that`() throws {
@@ -186,6 +186,7 @@ struct ShortageTests {
         try Self.makeFaults(queue)
         try Self.failPreparations(queue, of: "/evil")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try begin(queue, "prepare")
         try queue.connection.execute("begin")
         let evil = try queue.insert("url, result_type, delivery", "'\(target.url)/ok/evil', 'object', 'at_most_once'")
@@ -197,7 +198,6 @@ struct ShortageTests {
         try TestClock.wait(40, for: "3 refusals in a row") {
             count += 1
             try queue.insert("url, result_type", "'\(target.url)/ok/\(count)', 'object'")
-            TestClock.sleep(milliseconds: 100)
             return try queue.number("select postrider_internal.refusals_in_row(\(evil))::bigint") >= 3
         }
         #expect(try queue.state(evil) != "failed")
@@ -205,7 +205,6 @@ struct ShortageTests {
         try TestClock.wait(40, for: "the end of the job") {
             count += 1
             try queue.insert("url, result_type", "'\(target.url)/ok/\(count)', 'object'")
-            TestClock.sleep(milliseconds: 100)
             return try queue.state(evil) == "failed"
         }
         let row = try queue.rows(
@@ -216,7 +215,6 @@ struct ShortageTests {
         #expect(!target.requests.contains { $0.path == "/ok/evil" })
         try queue.waitUntilDone()
         #expect(try queue.states() == "failed 1, succeeded \(count)")
-        _ = worker
     }
 
     @Test func `a chain goes on after a shortage in which its next step could not begin`() throws {
@@ -238,6 +236,7 @@ struct ShortageTests {
               execute function app.fail_row('member')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try begin(queue, "answer")
         let held = try queue.number(
             """
@@ -255,8 +254,6 @@ struct ShortageTests {
             until:
                 "select count(distinct tree_id) = 2 from postrider_internal.tree_deltas where refused_since is not null"
         )
-        TestClock.sleep(milliseconds: 1_000)
-        #expect(try queue.state(held) == "running")
         // As after 15 minutes.
         try TestClock.wait(30, for: "the end of a chain that cannot go on for 15 minutes") {
             try queue.connection.execute(
@@ -265,18 +262,21 @@ struct ShortageTests {
             return try queue.state(lost) == "failed"
         }
         #expect(try queue.text("select error_code from postrider.job_status where id = \(lost)") == "internal")
+        #expect(try queue.state(held) == "running")
         try queue.connection.execute("delete from app.fault where place = 'answer'")
         try queue.wait(
             40,
             until:
                 "select exists (select from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/2/%')"
         )
-        TestClock.sleep(milliseconds: 1_000)
+        try queue.wait(
+            until:
+                "select exists (select from postrider_internal.tree_deltas where tree_id = \(held) and refused_since is not null)"
+        )
         #expect(try queue.state(held) == "running")
         try end(queue)
         try queue.wait(60, for: held, toBe: "succeeded")
         #expect(target.requests.count == 6)
-        _ = worker
     }
 
     @Test func `callbacks run after a shortage in which the end of their job could not be stored`() throws {
@@ -303,11 +303,15 @@ struct ShortageTests {
             insert into app.fault values ('53200')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let stored = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         let short = try queue.insert("url, on_success", "'\(target.url)/ok', 'short'")
         try queue.wait(until: "select count(*) = 2 from postrider_internal.outcomes where tries = 4")
-        // Longer than the waits before and after a fifth time.
-        TestClock.sleep(milliseconds: 10_000)
+        // A fifth and a sixth time.
+        for _ in 1...2 {
+            try queue.connection.execute("update postrider_internal.outcomes set due_at = now()")
+            try queue.wait(until: "select bool_and(due_at > now()) from postrider_internal.outcomes")
+        }
         #expect(try queue.number("select max(tries)::bigint from postrider_internal.outcomes") == 4)
         try queue.connection.execute("delete from app.fault")
         for id in [stored, short] {
@@ -315,6 +319,5 @@ struct ShortageTests {
             #expect(try CallbackLog.lines(queue, of: id) == ["callback succeeded"])
         }
         #expect(try queue.number("select count(*) from postrider.callback_errors") == 0)
-        _ = worker
     }
 }

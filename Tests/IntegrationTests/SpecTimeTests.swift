@@ -35,6 +35,7 @@ struct SpecTimeTests {
             """
         ).int64(0, 0)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select count(*) = 2 from postrider.jobs where tag = 'made'")
         #expect(
             try queue.rows(
@@ -48,7 +49,6 @@ struct SpecTimeTests {
             try queue.rows("select distinct each -> 'do' ->> 'run_at' from postrider.jobs where tag = 'inner'")
                 == [["2027-07-01T09:00:00-04:00"]])
         #expect(try queue.state(root) == "running")
-        _ = worker
     }
 
     @Test func `words mean what they mean when it is inserted, by a row too`() throws {
@@ -64,6 +64,7 @@ struct SpecTimeTests {
             insert into postrider.jobs (url, tag, run_at, expires_at) values ('\(target.url)/plain', 'plain', 'now', 'tomorrow')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(
             until: "select count(*) = 150 from postrider.job_status where tag = 'made' and state = 'succeeded'")
         #expect(
@@ -71,7 +72,6 @@ struct SpecTimeTests {
                 == 1)
         #expect(
             try queue.number("select count(distinct run_at) from postrider.jobs where tag in ('made', 'plain')") <= 2)
-        _ = worker
     }
 
     @Test func `a time that is none is refused by its place`() throws {

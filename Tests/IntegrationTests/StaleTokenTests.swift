@@ -41,6 +41,7 @@ struct StaleTokenTests {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api.url)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try holdTwo(queue, api)
         try api.set(Self.tokens(1...2))
         _ = try queue.text("select postrider.resume_lane('held')::text")
@@ -49,13 +50,13 @@ struct StaleTokenTests {
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 2)
         #expect(try queue.text("select held_since from postrider.credential_status") == nil)
-        _ = worker
     }
 
     @Test func `each job is sent three times at most, and no more tokens are fetched than that takes`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api.url)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try holdTwo(queue, api)
         try api.set(Self.tokens(1...99))
         _ = try queue.text("select postrider.resume_lane('held')::text")
@@ -65,7 +66,6 @@ struct StaleTokenTests {
                 == [["failed", "rejected_after_refresh"], ["failed", "rejected_after_refresh"]])
         for job in 1...2 { #expect(api.log("/api/held\(job)").count <= 3) }
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 2)
-        _ = worker
     }
 
     /// The error code of a job that was sent to `GET /x` so often and was refused each time.

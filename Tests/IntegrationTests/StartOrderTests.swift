@@ -25,6 +25,7 @@ struct StartOrderTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try worker(queue, target)
+        defer { worker.kill() }
         // A worker does not wait for a survey that takes longer than `ClaimHold.longest`, as surveys may on a busy machine. So the
         // high one need not come first in each round. `ScheduleTests` checks the exact rule on a clock of its own.
         var first = 0
@@ -57,7 +58,6 @@ struct StartOrderTests {
             }
         }
         #expect(first == 2, "\(arrived(target))")
-        _ = worker
     }
 
     @Test(arguments: ["lane", "queue", "priority"])
@@ -65,6 +65,7 @@ struct StartOrderTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try worker(queue, target)
+        defer { worker.kill() }
         let columns = "url, lane" + (what == "lane" ? "" : ", \(what)")
         let values = [
             "lane": "'new'", "queue": "'L', 'new'", "priority": "'L', 7",
@@ -73,6 +74,5 @@ struct StartOrderTests {
         try queue.waitUntilDone()
         let order = arrived(target).compactMap { Int($0) }
         #expect(order == Array(1...300))
-        _ = worker
     }
 }

@@ -134,6 +134,7 @@ struct StatusTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let url = "\(target.url)/status/500"
         let id = try queue.insert("url, max_attempts, backoff", "'\(url)', 2, '{1 ms}'")
         let tree = try queue.number(
@@ -156,7 +157,6 @@ struct StatusTests {
             #expect(try shown(tree + 1) == [[attempts, most, "GET"]])
             try queue.connection.execute("select postrider.resume_queue('default')")
         }
-        _ = worker
     }
 
     @Test func `queue_status reckons a large backlog from a part of it, and stays exact for small queues beside it`()
@@ -252,11 +252,11 @@ struct StatusTests {
         let called = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 day'")
         try queue.connection.execute("select postrider.reschedule(\(called), now())")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: called, toBe: "succeeded")
         #expect(
             try queue.number(
                 "select count(*) from postrider.job_status where id = \(called) and run_at <= started_at") == 1)
-        _ = worker
     }
 
     @Test func `explain names all that holds a job, and when a lane at its rate has the next call`() throws {

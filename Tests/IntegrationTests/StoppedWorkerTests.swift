@@ -36,11 +36,11 @@ struct StoppedWorkerTests {
         #expect(
             try queue.number("select count(*) from postrider.job_status where attempt = 0 and error_code is null") == 8)
         let next = try RunningWorker(queue.database)
+        defer { next.kill() }
         try queue.waitUntilDone(10)
         #expect(try queue.states() == "succeeded 8")
         #expect(try queue.number("select count(*) from postrider.job_status where attempt = 1") == 8)
         #expect(try queue.unexplainedCalls(target) == [])
-        _ = next
     }
 
     @Test func `under nohup a hang-up does not end it`() throws {

@@ -69,6 +69,7 @@ struct TemplateTests {
         }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for (path, state) in [
             ("$.prev[0].ok == true", "succeeded"), ("$.prev[1].ok == true", "skipped"),
             ("$.f.size() == 2", "succeeded"),
@@ -85,7 +86,6 @@ struct TemplateTests {
                 try queue.text("select state from postrider.job_status where parent_id = \(root) and name = 'then'")
                     == state, "\(path)")
         }
-        _ = worker
     }
 
     @Test func `values arrive at a server as they were, wherever they stand`() throws {

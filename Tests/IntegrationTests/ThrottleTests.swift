@@ -23,6 +23,7 @@ struct ThrottleTests {
         let queue = try TestQueue()
         let id = try queue.insert("url, max_attempts, lane", "'\(target.url)/first', 1, 'l'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select exists (select from postrider.lanes where paused_until > now())")
         let reason = try queue.text("select pause_reason from postrider.lanes") ?? ""
         #expect(reason == "the server answered \(status) and asked for a wait of 1.0 s")
@@ -30,7 +31,6 @@ struct ThrottleTests {
         let tries = try queue.rows(
             "select attempt::text, status_code::text from postrider.attempts where job_id = \(id) order by fence")
         #expect(tries == [["1", "\(status)"], ["1", "200"]])
-        _ = worker
     }
 
     @Test(arguments: [
@@ -42,6 +42,7 @@ struct ThrottleTests {
         let queue = try TestQueue()
         let id = try queue.insert("url, max_attempts, lane", "'\(target.url)/first', 1, 'l'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select exists (select from postrider_internal.scheduled)")
         let mate = try queue.insert("url, lane", "'\(target.url)/mate', 'l'")
         try queue.wait(for: mate, toBe: "succeeded")
@@ -54,7 +55,6 @@ struct ThrottleTests {
         #expect(tries == [["1", "\(status)"], ["1", "200"]])
         let calls = target.requests("/first")
         #expect(calls.count == 2 && calls[1].arrivedAt >= calls[0].arrivedAt + 900_000_000)
-        _ = worker
     }
 
     @Test(arguments: [403, 404, 409, 413, 420, 423])
@@ -63,9 +63,9 @@ struct ThrottleTests {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'\(target.url)/'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "failed")
         #expect(target.requests.count == 1)
-        _ = worker
     }
 
     @Test func `at_most_once is sent again after 420 alone`() throws {
@@ -80,11 +80,11 @@ struct ThrottleTests {
                 "method, url, delivery, lane", "'POST', '\(target.url)/\(status)', 'at_most_once', '\(status)'")
         }
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let ends = try queue.rows("select url, state, error_code from postrider.job_status order by id")
         #expect(ends.map { $0[1] } == ["failed", "failed", "succeeded", "failed", "failed"])
         #expect(target.requests.count == 6)
-        _ = worker
     }
 
     @Test(arguments: [(403, "http_status"), (423, "http_status"), (429, "http_429")])
@@ -98,12 +98,12 @@ struct ThrottleTests {
             "insert into postrider.services (name, base_url, max_wait) values ('s', '\(target.url)', '500 ms')")
         let id = try queue.insert("service, url", "'s', 'x'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "failed")
         let end = try queue.rows(
             "select error_code, (error like '%longer than max_wait%')::text from postrider.job_status where id = \(id)")
         #expect(end == [[code, "true"]])
         #expect(target.requests.count == 2)
-        _ = worker
     }
 
     @Test func `a server that always says 0 is asked less and less often`() throws {

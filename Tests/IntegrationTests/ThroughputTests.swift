@@ -21,6 +21,7 @@ struct ThroughputTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64)
+        defer { worker.kill() }
         try queue.insert(40, "url", "'\(target.url)/wait/300/' || i")
         try queue.insert(2, "url", "'\(target.url)/status/404/' || i")
         let waiting = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 h'")
@@ -35,13 +36,13 @@ struct ThroughputTests {
         try queue.wait(for: again, toBe: "succeeded")
         try queue.wait(until: "select sum(finished) = 44 from postrider.throughput")
         #expect(try queue.number(Self.waits) == 42)
-        _ = worker
     }
 
     @Test func `a retry takes nothing off what ended in this minute, and the job off what has failed`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let ids = try (1...4).map { try queue.insert("url, max_attempts", "'\(target.url)/status/404/\($0)', 1") }
         try queue.waitUntilDone()
         try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
@@ -55,7 +56,6 @@ struct ThroughputTests {
             #expect(try queue.rows(seen) == [["4", "4"]])
             #expect(try queue.rows(standing) == [["0", "true"]])
         }
-        _ = worker
     }
 
     @Test func `percentiles are within nine percent`() throws {

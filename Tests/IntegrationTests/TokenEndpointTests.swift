@@ -45,6 +45,7 @@ struct TokenEndpointTests {
         let api = try TokenAPI(Self.settings(status, text))
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(until: "select state = 'cooldown' from postrider.credential_status")
         #expect(try queue.text("select last_error from postrider.credential_status") == error)
@@ -52,7 +53,6 @@ struct TokenEndpointTests {
         try api.set(#"{"expired": ["a1"]}"#)
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.number("select refusals from postrider_internal.refreshes") == 0)
-        _ = worker
     }
 
     @Test(arguments: [
@@ -63,17 +63,18 @@ struct TokenEndpointTests {
         let api = try TokenAPI(Self.settings(status, text))
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(for: id, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "not_logged_in")
         #expect(api.log("/token").count == 1)
-        _ = worker
     }
 
     @Test func `refusals without a known reason log off after ten in a row and ten minutes`() throws {
         let api = try TokenAPI(Self.settings(400, "{}"))
         let queue = try queue(api)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 100")
         try queue.wait(until: "select refusals = 1 from postrider_internal.refreshes")
         try queue.connection.execute("update postrider_internal.refreshes set refusals = 8, due_at = now()")
@@ -86,7 +87,6 @@ struct TokenEndpointTests {
             "update postrider_internal.refreshes set due_at = now(), refused_since = now() - interval '10 min'")
         try queue.wait(for: id, toBe: "failed")
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
-        _ = worker
     }
 
     @Test func `a form-encoded answer is read, and the client may be known by its form`() throws {
@@ -99,6 +99,7 @@ struct TokenEndpointTests {
             select postrider.log_in('c', '{"client_secret": "s&cret"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.wait(for: queue.insert("url, credential", "'\(api.url)/api/x', 'c'"), toBe: "succeeded")
         #expect(api.log == ["POST /token c2 200", "GET /api/x c2 200"])
         #expect(
@@ -106,7 +107,6 @@ struct TokenEndpointTests {
                 "select (expires_at between now() + interval '59 min' and now() + interval '1 h')::text from postrider.credentials"
             )
                 == "true")
-        _ = worker
     }
 
     @Test(arguments: [("none", "client_id,app"), ("post", "client_id,app,client_secret,{{client_secret}}")])

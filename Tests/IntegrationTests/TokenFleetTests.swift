@@ -23,8 +23,8 @@ struct TokenFleetTests {
         let queue = try queue(api)
         let jobs = Soak.count(8_000, reduced: 400)
         try queue.insert(jobs, "url, credential", "'\(api.url)/api/x' || i, 'c'")
-        var workers: [RunningWorker] = []
-        for _ in 1...Soak.count(8, reduced: 4) { workers.append(try api.worker(queue, concurrency: 16)) }
+        let workers = try (1...Soak.count(8, reduced: 4)).map { _ in try api.worker(queue, concurrency: 16) }
+        defer { workers.kill() }
         try queue.waitUntilDone(Soak.isOn ? 300 : 60)
         #expect(try queue.states() == "succeeded \(jobs)")
         #expect(api.log("/token") == ["POST /token r1 200"])
@@ -33,7 +33,6 @@ struct TokenFleetTests {
         #expect(sends.count == jobs)
         #expect(sends.values.max() ?? 0 <= 2)
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
-        _ = workers
     }
 
     /// Killed while the token is on its way: the server has ended the old pair, and the new one is lost. The second use of the
@@ -51,6 +50,7 @@ struct TokenFleetTests {
             first.end(SIGKILL)
             try api.set(#"{"expired": ["a1"]}"#)
             let second = try api.worker(queue)
+            defer { second.kill() }
             // Not to wait for the ends of the leases, 14 s and 10 s.
             try queue.connection.execute(
                 """
@@ -69,7 +69,6 @@ struct TokenFleetTests {
                 #expect(try queue.states() == "succeeded 10", "round \(round)")
                 #expect(api.log("/token r1 200").count == 1)
             }
-            _ = second
         }
     }
 }

@@ -97,6 +97,7 @@ struct TokenLeaseTests {
         // No refresh token, and about to end: it cannot be fetched ahead.
         try queue.connection.execute("select postrider.log_in('c', '{\"access_token\": \"a1\", \"expires_in\": 50}')")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let first = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.wait(
@@ -112,7 +113,6 @@ struct TokenLeaseTests {
         try queue.wait(for: third, toBe: "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(third)") == "not_logged_in")
         #expect(api.log == ["GET /api/x a1 200", "GET /api/y a1 200"])
-        _ = worker
     }
 
     @Test func `without a worker that has the key jobs wait, and say for what`() throws {
@@ -132,9 +132,9 @@ struct TokenLeaseTests {
         #expect(try queue.text("select postrider.explain(\(id))")?.contains("tried again in a moment") == true)
         #expect(keyless.end(SIGTERM) == 0)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "succeeded")
         #expect(api.log == ["POST /token r1 200", "GET /api/x a2 200"])
-        _ = worker
     }
 
     @Test func `a worker with the wrong key gives a refresh back, and it costs nothing`() throws {
@@ -164,6 +164,7 @@ struct TokenLeaseTests {
         let silent = try TargetServer { _ in [.hang] }
         let queue = try queue(api.url + "/token")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         func addSilent(_ name: String) throws {
             try queue.connection.execute(
                 """
@@ -187,7 +188,6 @@ struct TokenLeaseTests {
             """)
         try queue.wait(
             40, until: "select is_sealed and (\(underWay)) = 4 from postrider.credential_status where name = 'b'")
-        _ = worker
     }
 
     @Test func `what is said of a refresh that nobody has begun is so`() throws {

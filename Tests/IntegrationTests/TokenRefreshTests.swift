@@ -60,6 +60,7 @@ struct TokenRefreshTests {
             api,
             Self.refreshing.replacing(#""access_token": "a1", "#, with: ""))
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert(
             "credential, url, paginate", "'c', '\(api.url)/pages', '{\"style\": \"page\", \"param\": \"page\"}'")
         #expect(try end(queue, id) == ["succeeded", nil, "1"])
@@ -70,13 +71,13 @@ struct TokenRefreshTests {
             ])
         #expect(
             try queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3, 4, 5, 6]")
-        _ = worker
     }
 
     @Test func `an open transaction that holds the credential's row holds up its own jobs only`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.credentials set allowed_origins = null")
         let refused = try queue.insert("credential, url", "'c', '\(api.url)/api/a'")
@@ -89,24 +90,24 @@ struct TokenRefreshTests {
         try other.execute("commit")
         #expect(try end(queue, refused) == ["succeeded", nil, "1"])
         #expect(api.log.count { $0.hasPrefix("POST /token") } == 1)
-        _ = worker
     }
 
     @Test func `a request without the place that the token stands in is not sent`() throws {
         let api = try TokenAPI()
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(10, "service, url", "'shop', 'x' || i")
         try queue.waitUntilDone()
         #expect(try queue.states() == "failed 10")
         #expect(api.log.isEmpty)
-        _ = worker
     }
 
     @Test func `code 802 logs off, and who needs the login fails at once without a call`() throws {
         let api = try TokenAPI(#"{"logged_out": true}"#)
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let first = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
         #expect(try end(queue, first) == ["failed", "not_logged_in", "1"])
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
@@ -114,17 +115,16 @@ struct TokenRefreshTests {
         let second = try queue.insert("service, url, method", "'shop', 'y', 'POST'")
         #expect(try end(queue, second) == ["failed", "not_logged_in", "1"])
         #expect(api.log == ["POST /envelope/x a1 802"])
-        _ = worker
     }
 
     @Test func `the envelope's code counts beside a 401, too`() throws {
         let api = try TokenAPI(#"{"logged_out": true, "envelope_status": 401}"#)
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("service, url, method, body_json", "'shop', 'cart', 'POST', '{}'")
         #expect(try end(queue, id) == ["failed", "not_logged_in", "1"])
         #expect(api.log == ["POST /envelope/cart a1 802"])
-        _ = worker
     }
 
     @Test func `an envelope that cannot be applied to a 401 leaves it to the status`() throws {
@@ -133,9 +133,9 @@ struct TokenRefreshTests {
         let path = #"$.code ? (\"2020-01-01\".datetime() < \"2020-01-01T00:00:00+00:00\".datetime())"#
         try queue.connection.execute(#"update postrider.services set envelope = envelope || '{"code": "\#(path)"}'"#)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
         #expect(try end(queue, id) == ["failed", "rejected_after_refresh", "1"])
-        _ = worker
     }
 
     @Test func `a token's life may be written with any number of decimals`() throws {
@@ -143,11 +143,11 @@ struct TokenRefreshTests {
             "{\"expired\": [\"a1\"], \"expires_in\": \"3600.\(String(repeating: "0", count: 20_000))\"}")
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("service, url, method", "'shop', 'x', 'POST'")
         #expect(try end(queue, id) == ["succeeded", nil, "1"])
         let life = "expires_at between now() + interval '59 min' and now() + interval '1 h'"
         #expect(try queue.text("select (\(life))::text from postrider.credentials") == "true")
-        _ = worker
     }
 
     @Test func `a refresh refused for good logs off, and all that wait end`() throws {
@@ -156,6 +156,7 @@ struct TokenRefreshTests {
         try queue.connection.execute(
             "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r9\"}')")
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(20, "url, credential", "'\(api.url)/api/x' || i, 'c'")
         try queue.waitUntilDone()
         #expect(
@@ -168,13 +169,13 @@ struct TokenRefreshTests {
             "select postrider.log_in('c', '{\"access_token\": \"a1\", \"refresh_token\": \"r1\"}')")
         let id = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
         #expect(try end(queue, id)[0] == "succeeded")
-        _ = worker
     }
 
     @Test func `a token endpoint in trouble is tried again, and jobs wait outside the slots`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue, concurrency: 2)
+        defer { worker.kill() }
         try queue.insert(10, "url, credential", "'\(api.url)/api/x' || i, 'c'")
         try queue.wait(until: "select state = 'cooldown' and jobs_waiting = 10 from postrider.credential_status")
         let id = try queue.number("select max(id) from postrider.jobs")
@@ -193,13 +194,13 @@ struct TokenRefreshTests {
             try queue.number("select max(attempt) from postrider.job_status where state = 'succeeded'") == 1)
         #expect(try queue.number("select jobs_waiting from postrider.credential_status") == 0)
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 1)
-        _ = worker
     }
 
     @Test func `jobs that wait for a credential go on at once when it is deleted`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(3, "url, credential", "'\(api.url)/api/x' || i, 'c'")
         try queue.wait(until: "select jobs_waiting = 3 from postrider.credential_status")
         try queue.connection.execute("delete from postrider.credentials where name = 'c'")
@@ -208,13 +209,13 @@ struct TokenRefreshTests {
         let ends = "select distinct state, error_code from postrider.job_status"
         let rows = try queue.rows(ends)
         #expect(rows == [["failed", "config"]])
-        _ = worker
     }
 
     @Test func `a refresh that fails again and again uses up attempts`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 500}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 1")
         let again = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/y', 'c', 2")
         // Not to wait out the backoff: each failure is followed at once by the next try.
@@ -229,7 +230,6 @@ struct TokenRefreshTests {
             until:
                 "select count(*) > 0 from postrider.attempts where job_id = \(again) and error_code = 'refresh_failed'")
         #expect(try queue.state(again) != "failed")
-        _ = worker
     }
 
     @Test func `a client fetches its token by itself, and again before it ends`() throws {
@@ -242,6 +242,7 @@ struct TokenRefreshTests {
             select postrider.log_in('c', '{"client_secret": "s&cret"}');
             """)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         try queue.insert(20, "url, credential", "'\(api.url)/api/x' || i, 'c'")
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 20")
@@ -259,25 +260,25 @@ struct TokenRefreshTests {
         #expect(try end(queue, late)[0] == "succeeded")
         #expect(api.log("401").isEmpty)
         #expect(api.log("/token").count == 3)
-        _ = worker
     }
 
     @Test func `a server that gives no new refresh token keeps the old one`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/x', 'c'"))[0] == "succeeded")
         #expect(try queue.text("select expires_at::text from postrider.credentials") == nil)
         try api.set(#"{"expired": ["a1", "a2"], "keep": true}"#)
         #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/y', 'c'"))[0] == "succeeded")
         #expect(api.log("/token") == ["POST /token r1 200", "POST /token r1 200"])
-        _ = worker
     }
 
     @Test func `a token that is refused all the time does not lead to a storm`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
+        defer { worker.kill() }
         // Each token works once and has ended then.
         #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/x', 'c'"))[0] == "succeeded")
         try api.set(#"{"expired": ["a1", "a2"], "keep": true}"#)
@@ -292,7 +293,6 @@ struct TokenRefreshTests {
         try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
         #expect(try end(queue, id)[0] == "succeeded")
         #expect(api.log("/token").count == 2)
-        _ = worker
     }
 
     @Test(arguments: [false, true])

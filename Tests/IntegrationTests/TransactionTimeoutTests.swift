@@ -128,7 +128,12 @@ struct TransactionTimeoutTests {
             isUp.withLock { $0 = lines.contains("postrider_database_up 1") }
         }
         try queue.waitUntilBlocked("queue_status")
-        TestClock.sleep(milliseconds: 600)
+        // Three times the limit.
+        try queue.wait(
+            until: """
+                select bool_and(xact_start < clock_timestamp() - interval '600 ms') from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'
+                """)
         try holder.execute("commit")
         reading.join()
         #expect(isUp.withLock { $0 })

@@ -24,6 +24,7 @@ final class TreeJoinTests {
 
     @Test func `a whole tree can be one statement, and members can come by COPY`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let chain = try queue.number(
             """
             with c as (insert into postrider.jobs (kind) values ('chain') returning id),
@@ -43,7 +44,6 @@ final class TreeJoinTests {
         try queue.connection.execute("commit")
         try queue.wait(for: batch, toBe: "succeeded")
         #expect(try queue.number("select children from postrider.job_status where id = \(batch)") == 3)
-        _ = worker
     }
 
     @Test func `a batch that was being joined while its chain failed is skipped with its members, never begun`() throws
@@ -58,6 +58,7 @@ final class TreeJoinTests {
         try other.execute("begin")
         try other.execute("insert into postrider.jobs (parent_id, url) values (\(batch), '\(target.url)/ok/joined')")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: chain, toBe: "failed")
         #expect(try queue.state(batch) == "waiting")
         try other.execute("commit")
@@ -65,11 +66,11 @@ final class TreeJoinTests {
         try queue.wait(
             until: "select count(*) = 2 from postrider.job_status where parent_id = \(batch) and state = 'skipped'")
         #expect(target.requests.map(\.path) == ["/status/404"])
-        _ = worker
     }
 
     @Test func `nothing of a tree runs or is told before the commit, and nothing is left of one rolled back`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.connection.execute("begin")
         let batch = try queue.insert("kind", "'batch'")
         try queue.insert("parent_id, url", "\(batch), '\(target.url)/ok/1'")
@@ -79,7 +80,6 @@ final class TreeJoinTests {
         #expect(target.requests.map(\.path) == ["/ok/last"])
         #expect(try queue.number("select count(*) from postrider_internal.trees") == 0)
         #expect(try queue.number("select count(*) from postrider_internal.members") == 0)
-        _ = worker
     }
 
     @Test func `an empty batch or chain is refused at the commit`() throws {
@@ -126,6 +126,7 @@ final class TreeJoinTests {
 
     @Test func `a step that joins late runs last, and a finished parent refuses it`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var chain = TreePlan.chain([.request("\(target.url)/held/1")])
         var batch = TreePlan.batch([.request("\(target.url)/held/2")])
         try chain.insert(into: queue)
@@ -149,13 +150,13 @@ final class TreeJoinTests {
         }
         let step = try #require(target.requests("/held/1").first)
         #expect(try #require(target.requests("/ok/late\(chain.id)").first).arrivedAt >= #require(step.endedAt))
-        _ = worker
     }
 
     @Test(arguments: [3, 150]) func `a batch over a list that was joined early makes its members all the same`(
         count: Int
     ) throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let list = (1...count).map(String.init).joined(separator: ", ")
         let chain = try queue.number(
             """
@@ -173,11 +174,11 @@ final class TreeJoinTests {
         #expect(
             try queue.text("select children_finished::text from postrider.job_status where id = \(batch)")
                 == "\(count + 1)")
-        _ = worker
     }
 
     @Test func `a transaction that is about to join holds the end off, and its member runs`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var chain = TreePlan.chain([.request("\(target.url)/held/1")])
         try chain.insert(into: queue)
         let other = try PGConnection(queue.database)
@@ -185,12 +186,14 @@ final class TreeJoinTests {
         try other.execute("insert into postrider.jobs (parent_id, url) values (\(chain.id), '\(target.url)/ok/late')")
         target.release()
         try queue.wait(for: chain.members[0].id, toBe: "succeeded")
-        TestClock.sleep(milliseconds: 500)
+        // A chain that nobody joins begins later and ends.
+        var free = TreePlan.chain([.request("\(target.url)/ok/free")])
+        try free.insert(into: queue)
+        try queue.wait(for: free.id, toBe: "succeeded")
         #expect(try queue.state(chain.id) == "running")
         try other.execute("commit")
         try queue.wait(for: chain.id, toBe: "succeeded")
-        #expect(target.requests.map(\.path) == ["/held/1", "/ok/late"])
-        _ = worker
+        #expect(target.requests.map(\.path) == ["/held/1", "/ok/free", "/ok/late"])
     }
 
     @Test func `job_status counts who joins from the commit on, before a worker has added it up`() throws {
@@ -207,17 +210,18 @@ final class TreeJoinTests {
             #expect(try queue.rows(children + "'\(kind)'") == [["3", "0", "running"]])
         }
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let ended =
             "select distinct children::text, children_finished::text from postrider.job_status where kind <> 'request'"
         #expect(try queue.rows(ended) == [["3", "3"]])
         try queue.wait(until: "select count(*) = 0 from postrider_internal.tree_deltas")
         #expect(try queue.rows(ended) == [["3", "3"]])
-        _ = worker
     }
 
     @Test func `of many that join at the same time each gets its place, and all run`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 32)
+        defer { worker.kill() }
         let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/held/first'")
         let (database, url) = (queue.database, target.url)
         let threads = (1...4).map { thread in
@@ -240,7 +244,6 @@ final class TreeJoinTests {
                 from postrider.job_status where id = \(release)
                 """) == [["101", "101", "101"]])
         #expect(target.requests.count == 101)
-        _ = worker
     }
 
     @Test func `many that go on joining one batch are refused never, however often they lose a place`() throws {
@@ -283,6 +286,7 @@ final class TreeJoinTests {
 
     @Test func `a place before one that was taken meanwhile is come to all the same`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/held/first'")
         let other = try PGConnection(queue.database)
         try other.execute("begin")
@@ -295,7 +299,6 @@ final class TreeJoinTests {
         target.release()
         try queue.wait(for: batch, toBe: "succeeded")
         #expect(target.requests("/ok/fifth").count == 1)
-        _ = worker
     }
 }
 

@@ -36,6 +36,7 @@ final class TreeLifeTests {
         throws
     {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"mode": "first", "batch": [
@@ -53,12 +54,12 @@ final class TreeLifeTests {
             try queue.connection.execute("select postrider.retry(\(root))")
         }
         #expect(error.message.hasSuffix("it has succeeded, and has no member that could change that"))
-        _ = worker
     }
 
     @Test(arguments: ["false", "true"])
     func `what a person cancels while its batch ends is counted as failed, followed or not`(notify: String) throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let root = try queue.number(
             """
             select postrider.submit('{"mode": "first", "batch": [
@@ -84,11 +85,11 @@ final class TreeLifeTests {
         #expect(
             try queue.rows("select state, children_failed::text from postrider.job_status where id = \(root)")
                 == [["succeeded", "1"]])
-        _ = worker
     }
 
     @Test func `a cancelled tree ends all below it, and what runs is aborted within a second`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var tree = TreePlan.chain([
             call("/ok/1"), .batch([call("/hang/2"), .chain([call("/hang/3"), call("/ok/4")])]), call("/ok/5"),
         ])
@@ -108,11 +109,11 @@ final class TreeLifeTests {
                 "cancelled", "succeeded", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled", "cancelled",
             ])
         #expect(try queue.text("select postrider.cancel(\(tree.id))::text") == "false")
-        _ = worker
     }
 
     @Test func `a cancelled member settles its parent like a failure, waiting or running`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var running = TreePlan.batch([call("/hang/1"), call("/hang/2")])
         var waiting = TreePlan.chain([call("/hang/3"), call("/ok/4"), .batch([call("/ok/5")])])
         var deep = TreePlan.chain([call("/hang/6"), .batch([call("/ok/7")]), call("/ok/8")])
@@ -132,7 +133,6 @@ final class TreeLifeTests {
             try queue.number("select failed_job_id from postrider.job_status where id = \(waiting.id)")
                 == waiting.members[1].id)
         try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
-        _ = worker
     }
 
     @Test func `a chain does not go on past a step that was cancelled while the one before was ending`()
@@ -154,25 +154,26 @@ final class TreeLifeTests {
         #expect(try queue.state(chain.members[2].id) == "waiting")
         #expect(try queue.state(chain.members[1].id) == "cancelled")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: chain.id, toBe: "failed")
         #expect(try queue.state(chain.members[2].id) == "skipped")
         #expect(target.requests("/ok/3").isEmpty)
-        _ = worker
     }
 
     @Test func `cancel_all ends trees as cancelled, with all below them`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var tree = TreePlan.chain([.batch([call("/hang/1"), call("/hang/2")]), call("/ok/3")])
         try tree.insert(into: queue)
         try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
         #expect(try queue.number("select postrider.cancel_all(queue => 'default')") == 1)
         try waitUntilDrained()
         #expect(try Set(states(tree)) == ["cancelled"])
-        _ = worker
     }
 
     @Test func `members and trees that are not started in time are expired`() throws {
         let worker = try RunningWorker(queue.database, ["--queue", "other"])
+        defer { worker.kill() }
         let batch = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/ok/1'")
         let member = try queue.insert(
             "parent_id, url, expires_at", "\(batch), '\(target.url)/ok/2', now() + interval '300 ms'")
@@ -184,11 +185,11 @@ final class TreeLifeTests {
         #expect(try queue.state(batch) == "running")
         #expect(try queue.number("select children_failed from postrider.job_status where id = \(batch)") == 1)
         #expect(target.requests.isEmpty)
-        _ = worker
     }
 
     @Test func `a chain whose time ends between two steps fails, and the step is expired`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try worker.wait(for: "enlisted")
         let url = target.url
         let chain = try queue.insert(
@@ -201,11 +202,11 @@ final class TreeLifeTests {
         #expect(try queue.state(second) == "expired")
         #expect(try queue.state(third) == "skipped")
         #expect(target.requests.map(\.path) == ["/held/1"])
-        _ = worker
     }
 
     @Test func `no member of a tree starts before the run_at of the tree`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 s'", with: "'\(target.url)/ok/1'")
         #expect(try queue.state(batch) == "scheduled")
         #expect(try queue.text("select postrider.explain(\(batch))")?.contains("none begins before") == true)
@@ -216,7 +217,6 @@ final class TreeLifeTests {
                 select (m.started_at >= b.run_at)::text from postrider.job_status m, postrider.job_status b
                 where b.id = \(batch) and m.parent_id = b.id
                 """) == "true")
-        _ = worker
     }
 
     @Test func `a tree cancelled by the transaction that inserts it has its members counted`() throws {
@@ -251,6 +251,7 @@ final class TreeLifeTests {
         let started = "select count(*) from postrider.job_status where id >= \(later) and started_at is not null"
         #expect(try queue.number(started) == 0)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let chain = try queue.number(
             "select postrider.submit('{\"chain\": [{\"url\": \"\(target.url)/status/404\"}, {\"batch\": [{\"url\": \"http://h/\"}]}]}')"
         )
@@ -263,11 +264,11 @@ final class TreeLifeTests {
                 ["skipped: chain \(chain) ended before its turn came"],
                 ["skipped: batch \(chain + 2) ended before its turn came"],
             ])
-        _ = worker
     }
 
     @Test func `retry of a tree runs again what has not succeeded, and nothing else`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var tree = TreePlan.chain([
             call("/ok/1"), .batch([call("/ok/2"), call("/status/404,200/3")], mode: "all"),
             .batch([call("/ok/4"), call("/ok/5")]),
@@ -286,11 +287,11 @@ final class TreeLifeTests {
             )
                 == [["true", nil]])
         #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(tree.id))") }
-        _ = worker
     }
 
     @Test func `a member is retried while its parent runs, and refused afterwards`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var batch = TreePlan.batch([call("/status/404,200/1"), call("/held/2")], mode: "settle")
         try batch.insert(into: queue)
         try queue.wait(for: batch.members[0].id, toBe: "failed")
@@ -309,7 +310,6 @@ final class TreeLifeTests {
             try queue.connection.execute("select postrider.retry(\(batch.members[0].id))")
         }
         #expect(error?.sqlState?.rawValue == "PR005")
-        _ = worker
     }
 
     @Test func `the members of a killed worker run again, and their tree goes on`() throws {
@@ -325,9 +325,9 @@ final class TreeLifeTests {
         try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
         first.end(SIGKILL)
         let second = try RunningWorker(queue.database)
+        defer { second.kill() }
         try queue.wait(30, for: tree.id, toBe: "succeeded")
         #expect(target.requests.count == 5)
-        _ = second
     }
 
     @Test func `a worker that is told to stop ends its step and leaves the next one to others`() throws {
@@ -339,13 +339,14 @@ final class TreeLifeTests {
         #expect(try queue.state(chain.members[0].id) == "succeeded")
         #expect(target.requests.count == 1)
         let second = try RunningWorker(queue.database)
+        defer { second.kill() }
         try queue.wait(for: chain.id, toBe: "succeeded")
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
-        _ = second
     }
 
     @Test func `explain says what a member waits for`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         var chain = TreePlan.chain([call("/hang/1"), .batch([call("/ok/2")])])
         var batch = TreePlan.batch([call("/hang/3"), call("/ok/4")], maxParallel: 1)
         try chain.insert(into: queue)
@@ -373,7 +374,6 @@ final class TreeLifeTests {
         try cancel(chain.id)
         try cancel(batch.id)
         #expect(try explain(chain).contains("was cancelled at"))
-        _ = worker
     }
 
     @Test func `explain of a batch says what the first of its members that wait is waiting for`() throws {

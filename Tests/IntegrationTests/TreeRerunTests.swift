@@ -42,6 +42,7 @@ final class TreeRerunTests: TreeFixture {
             #"{"chain": [{"url": "URL/ok/1"}, {"name": "second", "url": "URL/held/2", "# + followed
                 + #"}, {"name": "third", "url": "URL/ok/3"}]}"#)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try TestClock.wait(10, for: "the second call") { target.requests("/held/2").count == 1 }
         let second = try member("second")
         let error = #expect(throws: PGError.self) {
@@ -60,7 +61,6 @@ final class TreeRerunTests: TreeFixture {
         #expect(try queue.state(second) == "succeeded")
         #expect(target.requests("/ok/1").count == 1)
         #expect(target.requests("/ok/3").count == 1)
-        _ = worker
     }
 
     @Test func `what retry_failed finds before its members' ends are told is left out`() throws {
@@ -90,6 +90,7 @@ final class TreeRerunTests: TreeFixture {
     func `on_failure may retry the whole, and what it ended below runs again too`(spec: String) throws {
         try addCallbacks(withHooks: true)
         let workers = try (0..<3).map { _ in try RunningWorker(queue.database) }
+        defer { workers.kill() }
         for _ in 1...5 {
             let id = try submit(spec)
             try queue.wait(for: id, toBe: "succeeded")
@@ -97,7 +98,6 @@ final class TreeRerunTests: TreeFixture {
         try queue.waitUntilDone()
         #expect(try queue.rows("select event, error from postrider.callback_errors") == [])
         #expect(try queue.states() == "succeeded \(try queue.number("select count(*) from postrider.jobs"))")
-        _ = workers
     }
 
     @Test func `a chain's functions run behind those of its members, which another worker may be running`() throws {

@@ -22,12 +22,12 @@ struct TreeRescheduleTests {
     @Test func `a chain that was to run in an hour runs now, with all that is in it`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try scheduled(queue)
         try queue.wait(for: id, toBe: "scheduled")
         try queue.connection.execute("select postrider.reschedule(\(id), now())")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)) == ["/ok/a", "/ok/b", "/ok/d", "/ok/c"])
-        _ = worker
     }
 
     @Test func `a batch that is ready waits for its new time, but for members that have another one`() throws {
@@ -68,6 +68,7 @@ struct TreeRescheduleTests {
             select postrider.submit('{"mode": "settle", "batch": [{"batch": [{"url": "\(target.url)/held/1"}]}, {"url": "\(target.url)/ok/2"}]}')
             """)
         let worker = try RunningWorker(queue.database, concurrency: 1)
+        defer { worker.kill() }
         try TestClock.wait(10, for: "the first call") { target.requests.contains { $0.path == "/held/1" } }
         func refusal() throws -> String? {
             let error = try #require(throws: PGError.self) {
@@ -80,7 +81,6 @@ struct TreeRescheduleTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.count == 2)
         #expect(try refusal() == "PR005")
-        _ = worker
     }
 
     @Test func `a batch that somebody is just adding to it is waited for and moved, too`() throws {
@@ -103,9 +103,9 @@ struct TreeRescheduleTests {
         try client.execute("commit")
         other.join()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)) == ["/ok/1", "/ok/2"])
-        _ = worker
     }
 
     @Test func `one that has ended, a time past its end and a priority are refused with a hint`() throws {
@@ -143,6 +143,7 @@ struct TreeRescheduleTests {
     @Test func `retry runs at once what was to run in an hour and was cancelled`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try scheduled(queue)
         try queue.connection.execute("select postrider.cancel(\(id))")
         try queue.wait(until: "select postrider_internal.job_has_ended(\(id))")
@@ -154,6 +155,5 @@ struct TreeRescheduleTests {
         }
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.count == 4)
-        _ = worker
     }
 }

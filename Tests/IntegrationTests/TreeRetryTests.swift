@@ -16,10 +16,10 @@ final class TreeRetryTests: TreeFixture {
         let soon = try #require(try queue.text("select to_json(now() + interval '1.5 s') #>> '{}'"))
         let id = try submit(spec.split(separator: "T\"").joined(separator: soon + "\""))
         let worker = try RunningWorker(queue.database, ["--queue", "another"])
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "expired")
         #expect(try queue.text("select started_at::text from postrider.job_status where id = \(id)") == nil)
         #expect(target.requests.isEmpty)
-        _ = worker
     }
 
     @Test func `a tree of which one call was made in time does not expire`() throws {
@@ -28,16 +28,17 @@ final class TreeRetryTests: TreeFixture {
             #"{"mode": "settle", "max_parallel": 1, "expires_at": ""# + soon
                 + #"", "batch": [{"url": "URL/held/1"}, {"url": "URL/ok/2"}]}"#)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try TestClock.wait(10, for: "the first call") { target.underWay == 1 }
         try queue.wait(until: "select now() > expires_at from postrider.jobs where id = \(id)")
         target.release()
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.count == 1)
-        _ = worker
     }
 
     @Test func `what failed in a batch that settled runs again with the chain around it`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try submit(
             #"{"chain": [{"mode": "settle", "batch": [{"name": "bad", "url": "URL/status/404,200", "max_attempts": 1}, "#
                 + #"{"url": "URL/ok/1"}]}, {"url": "URL/ok/2"}]}"#)
@@ -48,11 +49,11 @@ final class TreeRetryTests: TreeFixture {
         #expect(try queue.state(try member("bad")) == "succeeded")
         #expect(try queue.state(id) == "succeeded")
         #expect(target.requests.count == 4)
-        _ = worker
     }
 
     @Test func `a chain is not retried while one of its steps is past its own expires_at`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let soon = try #require(try queue.text("select to_json(now() + interval '2 s') #>> '{}'"))
         let id = try submit(
             #"{"chain": [{"url": "URL/status/500", "max_attempts": 1}, {"name": "late", "url": "URL/ok/2", "expires_at": ""#
@@ -63,11 +64,11 @@ final class TreeRetryTests: TreeFixture {
         let late = try member("late")
         #expect(error?.message.contains("job \(late), which is a part of it, expired") == true)
         #expect(try queue.state(id) == "failed")
-        _ = worker
     }
 
     @Test func `a batch that succeeded and is past its expires_at does not keep its chain from being retried`() throws {
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let soon = try #require(try queue.text("select to_json(now() + interval '4 s') #>> '{}'"))
         let id = try submit(
             #"{"chain": [{"name": "early", "batch": [{"url": "URL/ok/1"}], "expires_at": ""# + soon
@@ -77,12 +78,12 @@ final class TreeRetryTests: TreeFixture {
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(target.requests.count == 3)
-        _ = worker
     }
 
     @Test func `later steps see the answer of a member that failed, but no result of it`() throws {
         let worker = try RunningWorker(queue.database)
-        let id = try submit(
+        defer { worker.kill() }
+        _ = try submit(
             #"{"chain": [{"name": "fan", "mode": "settle", "batch": [{"name": "bad", "url": "URL/status/404"}, "#
                 + #"{"name": "gone", "url": "http://127.0.0.1:1/", "max_attempts": 1}]}, "#
                 + #"{"name": "told", "url": "URL/ok/{{fan.bad.status}}", "run_if": "$.fan.bad.status == 404"}, "#
@@ -93,8 +94,6 @@ final class TreeRetryTests: TreeFixture {
         #expect(target.requests.contains { $0.path == "/ok/404" })
         #expect(try queue.state(try member("told")) == "succeeded")
         #expect(try queue.state(try member("not")) == "skipped")
-        _ = id
-        _ = worker
     }
 
     @Test func `a long list is expanded by 250 elements, and one that was refused on the way goes on there`() throws {
@@ -117,6 +116,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(try queue.state(id) == "failed")
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == "template")
         let worker = try RunningWorker(queue.database, concurrency: 32)
+        defer { worker.kill() }
         try queue.wait(until: "select not exists (select from postrider_internal.trees where is_draining)")
         try queue.connection.execute("drop trigger no on postrider.jobs; select postrider.retry(\(id))")
         try queue.wait(60, for: id, toBe: "succeeded")
@@ -126,7 +126,6 @@ final class TreeRetryTests: TreeFixture {
             try queue.number(
                 "select count(*) from postrider_internal.members where parent_id = \(id) and item = to_jsonb(position)")
                 == 600)
-        _ = worker
     }
 
     @Test(
@@ -145,6 +144,7 @@ final class TreeRetryTests: TreeFixture {
             insert into postrider.credentials (name, kind) values ('gone', 'bearer')
             """)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let id = try submit(
             #"{"chain": [{"url": "URL/held"}, {"name": "fan", "mode": "settle", "batch": {"each": [1, 2], "do": {"#
                 + job + "}}}]}")
@@ -162,7 +162,6 @@ final class TreeRetryTests: TreeFixture {
         } else {
             #expect(ends.allSatisfy { $0[1]?.contains("gone does not exist any more") == true }, "\(ends)")
         }
-        _ = worker
     }
 
     @Test func `a batch within another that somebody is just cancelling runs again once he has committed`() throws {
@@ -179,9 +178,9 @@ final class TreeRetryTests: TreeFixture {
         other.join()
         #expect(try queue.state(inner) == "running")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.state(inner) == "succeeded")
         #expect(target.requests.count == 2)
-        _ = worker
     }
 }

@@ -38,6 +38,7 @@ struct UndecodedAnswerTests {
             "method, url, max_attempts, backoff" + test.columns,
             "'\(test.method)', '\(target.url)/', 2, '{0 s}'" + test.values)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.waitUntilDone()
         let end = try queue.text(
             """
@@ -46,7 +47,6 @@ struct UndecodedAnswerTests {
             """)
         #expect(end == test.end)
         #expect(target.requests.count == test.calls)
-        _ = worker
     }
 
     @Test(arguments: ["UTF-8", "binary", "aws-chunked", "us-ascii"])
@@ -57,9 +57,9 @@ struct UndecodedAnswerTests {
         let queue = try TestQueue()
         let id = try queue.insert("method, url, response_format", "'POST', '\(target.url)/', 'json'")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.text("select result::text from postrider.job_status where id = \(id)") == "{\"a\": 1}")
         #expect(target.requests.count == 1)
-        _ = worker
     }
 }

@@ -44,6 +44,7 @@ final class UnreadableJSONTests: TreeFixture {
     @Test func `whoever reads JSON that cannot be read ends with the reason`() throws {
         let target = try server()
         let worker = try RunningWorker(queue.database, concurrency: 16)
+        defer { worker.kill() }
         var expected: [(step: Int64, reason: String)] = []
         for (number, body) in Self.bodies.enumerated() {
             for reader in Self.readers {
@@ -71,12 +72,12 @@ final class UnreadableJSONTests: TreeFixture {
             #expect(row[2]?.contains("cut o") == false && row[3]?.contains("cut o") == false)
         }
         #expect(!target.requests.contains { $0.path.hasPrefix("/next") })
-        _ = worker
     }
 
     @Test func `what reads another part, or puts in the whole text, goes on`() throws {
         let target = try server()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         let readers = [
             #"{"url": "URL/next", "run_if": "$.fan.check.status == 200 && $.fan.good.body.ok == true && exists($.fan)"}"#,
             #"{"url": "URL/next", "run_if": "$.fan.good.body.ok == true && exists($.fan.check)"}"#,
@@ -94,6 +95,5 @@ final class UnreadableJSONTests: TreeFixture {
         #expect(next.count == 4)
         let text = next.last?.headers.first { $0.name.lowercased() == "x-body" }?.value
         #expect(text == Self.bodies[0].body)
-        _ = worker
     }
 }

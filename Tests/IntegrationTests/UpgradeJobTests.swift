@@ -23,6 +23,7 @@ struct UpgradeJobTests {
         let proxy = try UpgradeProxy()
         let queue = try Self.queue(proxy)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for status in [307, 308] {
             let id = try queue.insert(
                 "service, method, url, body_json", "'old', 'POST', '/\(status)/a', '{\"a\": 1}'")
@@ -32,13 +33,13 @@ struct UpgradeJobTests {
             let words = ["POST /\(status)/a ", "Authorization: Bearer t0ken", "Idempotency-Key: ", "{\"a\": 1}"]
             #expect(words.allSatisfy { text.contains($0) }, "\(text)")
         }
-        _ = worker
     }
 
     @Test func `a next page is called by https, and one in single quotes is found`() throws {
         let proxy = try UpgradeProxy()
         let queue = try Self.queue(proxy)
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         for (service, path) in [("new", "/list/1"), ("new", "/link/1"), ("old", "/list/1"), ("old", "/link/1")] {
             let id = try queue.insert("service, url, paginate", "'\(service)', '\(path)', '{\"style\": \"link\"}'")
             try queue.wait(for: id, toBe: "succeeded")
@@ -50,6 +51,5 @@ struct UpgradeJobTests {
              order by 1
             """)
         #expect(origins == [["new", "https:"], ["old", "http:"]])
-        _ = worker
     }
 }

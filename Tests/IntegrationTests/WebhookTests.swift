@@ -30,6 +30,7 @@ struct WebhookTests {
         let queue = try TestQueue()
         let folder = try TestFolder()
         let worker = try worker(queue, [old, new], folder)
+        defer { worker.kill() }
         let good = try queue.insert(
             "url, callback_url, tag, metadata",
             "'\(target.url)/ok', '\(receiver.url)/status/200', 'order', '{\"n\": 7}'")
@@ -58,7 +59,6 @@ struct WebhookTests {
         )
         #expect(jobs == [["succeeded", "POST", "true"], ["succeeded", "POST", "true"]])
         #expect(!worker.output.contains("whsec_"))
-        _ = worker
     }
 
     @Test func `a receiver that fails is tried again under the same id, 410 and a redirect are final`() throws {
@@ -66,6 +66,7 @@ struct WebhookTests {
         let queue = try TestQueue()
         let folder = try TestFolder()
         let worker = try worker(queue, [old], folder)
+        defer { worker.kill() }
         for path in ["/status/503,200", "/status/410", "/moved"] {
             try queue.insert("url, callback_url", "'\(target.url)/ok', '\(receiver.url)\(path)'")
         }
@@ -87,7 +88,6 @@ struct WebhookTests {
         #expect(lines.allSatisfy { $0.split(separator: " ")[1] == "y" }, "\(lines)")
         let ids = lines.filter { $0.hasPrefix("/status/503") }.map { $0.split(separator: " ")[2] }
         #expect(ids.count == 2 && ids[0] == ids[1])
-        _ = worker
     }
 
     @Test func `one whose body is gone ends, and gives its slot back`() throws {
@@ -104,6 +104,7 @@ struct WebhookTests {
               execute function public.empty()
             """)
         let worker = try worker(queue, [old], folder)
+        defer { worker.kill() }
         let told = try queue.insert("url, callback_url", "'\(target.url)/ok', '\(target.url)/ok/told'")
         try queue.wait(for: told, toBe: "succeeded")
         try queue.waitUntilDone()
@@ -111,7 +112,6 @@ struct WebhookTests {
             try queue.rows("select state, error_code from postrider.job_status where tag = 'webhook'")
                 == [["failed", "internal"]])
         #expect(target.requests("/ok/told").isEmpty)
-        _ = worker
     }
 
     @Test func `nobody forges a webhook, and none is sent without a secret`() throws {
@@ -127,6 +127,7 @@ struct WebhookTests {
         #expect(receiver.lines.first?.hasPrefix("/status/200 n - ") == true)
         #expect(signing.end(SIGTERM) == 0)
         let bare = try RunningWorker(queue.database)
+        defer { bare.kill() }
         try queue.insert("url, callback_url", "'\(target.url)/ok', '\(receiver.url)/status/200'")
         try queue.wait(
             until: "select count(*) = 1 from postrider.job_status where tag = 'webhook' and error_code = 'config'")
@@ -134,7 +135,6 @@ struct WebhookTests {
         #expect(
             try queue.text("select error from postrider.job_status where error_code = 'config'")?
                 .contains("POSTRIDER_WEBHOOK_SECRET") == true)
-        _ = bare
     }
 
     @Test func `a callback_url is held to the rules of URLs`() throws {

@@ -14,7 +14,7 @@ struct ProgressedFinishTests {
         try queue.insert(
             "url, max_attempts, backoff, expires_at",
             "'http://h/', 3, '{40 s, 900 s}', \(expired ? "now() + interval '1 ms'" : "null")")
-        if expired { TestClock.sleep(milliseconds: 20) }
+        if expired { try queue.wait(until: "select expires_at < now() from postrider.jobs") }
         try FinishFixture.finish(queue, attempt: 3, Verdict(kind, .truncated, "cut"))
         return queue
     }
@@ -61,9 +61,7 @@ struct ProgressedFinishTests {
         #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
         #expect(
             try queue.number("select count(*) from postrider_internal.past_attempts where gained_little")
-                == earlier.count {
-                    $0
-                } + 1)
+                == earlier.count { $0 } + 1)
     }
 
     @Test func `the same end without progress is the job's end`() throws {

@@ -25,8 +25,10 @@ struct RefusalRuleTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
-        let id = try queue.insert("url, delivery, expires_at", "'http://h/', 'at_most_once', now() + interval '1 s'")
-        if isExpired { TestClock.sleep(milliseconds: 1_100) }
+        let time = isExpired ? "1 ms" : "1 min"
+        let id = try queue.insert(
+            "url, delivery, expires_at", "'http://h/', 'at_most_once', now() + interval '\(time)'")
+        if isExpired { try queue.wait(until: "select expires_at < now() from postrider.jobs") }
         if refusals > 0 {
             try queue.connection.execute(
                 """

@@ -36,12 +36,12 @@ struct WorkLeftTests {
         (scheduled + "update postrider_internal.scheduled set run_at = now();", "due", false),
         (
             job
-                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state) values (1, 1, 's');",
+                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state) select max(id), 1, 's' from postrider.jobs;",
             "end", false
         ),
         (
             job
-                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state, due_at) values (1, 1, 's', now() + interval '9 s');",
+                + "delete from postrider_internal.ready; insert into postrider_internal.outcomes (job_id, attempt, state, due_at) select max(id), 1, 's', now() + interval '9 s' from postrider.jobs;",
             "-", false
         ),
         ("insert into postrider_internal.tree_deltas (tree_id, run) values (1, 1);", "tree", true),
@@ -58,7 +58,7 @@ struct WorkLeftTests {
     func `it is told what there is to do for its queues, and what could become so by itself`(
         done: String, left: String, isForAll: Bool
     ) throws {
-        let queue = try TestQueue()
+        let queue = try TestQueue(sharedBy: #function, inTransaction: true)
         for statement in done.split(separator: ";") { try queue.connection.execute(String(statement)) }
         func told(_ queues: String) throws -> String {
             try queue.text("select postrider_internal.work_left(\(queues))") ?? "-"

@@ -39,15 +39,14 @@ public final class Bouncer: Sendable {
             ["/bin/sh", "-c", script, "bouncer"] + PrivateCluster.asServerUser() + ["/usr/sbin/pgbouncer", file],
             input: input.readEnd, output: -1)
         input.closeReadEnd()
-        var tries = 0
-        while true {
+        var failure: PGError?
+        try TestClock.wait(5, for: "PgBouncer: \(failure?.description ?? "")") {
             do throws(PGError) {
                 _ = try PGConnection(connectionString)
-                return
+                return true
             } catch {
-                tries += 1
-                guard tries < 500 else { throw error }
-                usleep(10_000)
+                failure = error
+                return false
             }
         }
     }

@@ -6,12 +6,17 @@ public final class ExtraAnswerServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String
     private let server: PythonServer
+    private let folder: TestFolder
 
     /// Starts it, with TLS 1.2 or 1.3 alone, and waits until it takes connections.
     public init(as nginx: NginxServer, tls: String) throws {
-        server = try PythonServer(tls: Self.program, as: nginx, [tls])
+        folder = try TestFolder()
+        server = try PythonServer(tls: Self.program, as: nginx, [tls, folder.path("sent")])
         url = "https://localhost:\(server.port)"
     }
+
+    /// How many second answers it has sent.
+    public var lateAnswers: Int { folder.read("sent")?.count ?? 0 }
 
     private static let program = #"""
         context.minimum_version = context.maximum_version = ssl.TLSVersion["TLSv1_" + sys.argv[4][-1]]
@@ -32,9 +37,15 @@ public final class ExtraAnswerServer: Sendable {
                     line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
                     if b"/joined" in request:
                         line.sendall(b"first" + evil)
+                        self.count()
                         continue
                     line.sendall(b"first")
                     time.sleep(0.05)
                     line.sendall(evil)
+                    self.count()
+
+            def count(self):
+                with open(sys.argv[5], "a") as file:
+                    file.write("1")
         """#
 }

@@ -70,7 +70,7 @@ public final class RunningWorker: Sendable {
 
     /// Sends a signal.
     public func send(_ signal: Int32) {
-        status.withLock { if $0 == nil { kill(pid, signal) } }
+        status.withLock { if $0 == nil { Glibc.kill(pid, signal) } }
     }
 
     /// Sends a signal and waits for the end; its exit status, 128 + signal for one that was killed.
@@ -80,21 +80,20 @@ public final class RunningWorker: Sendable {
         return wait()
     }
 
+    /// Ends it at once. In a `defer` behind its start it also keeps the worker running up to the end of the scope; without a later use
+    /// Swift may end it earlier.
+    public func kill() { end(SIGKILL) }
+
     /// Waits for its end; its exit status.
     public func wait() -> Int32 {
-        if let status = status.withLock({ $0 }) { return status }
-        let code = ChildProcess.wait(for: pid)
-        ended(code)
-        return code
+        while true {
+            if let code = statusIfEnded() { return code }
+            ChildProcess.waitUntilEnded(pid)
+        }
     }
 
     /// Whether it still runs.
-    public var isRunning: Bool {
-        if status.withLock({ $0 }) != nil { return false }
-        guard let code = ChildProcess.poll(pid) else { return true }
-        ended(code)
-        return false
-    }
+    public var isRunning: Bool { statusIfEnded() == nil }
 
     /// CPU time used so far, in seconds. From `/proc/PID/stat`.
     public var cpuSeconds: Double {
@@ -110,11 +109,27 @@ public final class RunningWorker: Sendable {
         return Double((Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    private func ended(_ code: Int32) {
-        status.withLock { $0 = code }
-        let word = [UInt8]("done\n".utf8)
-        _ = unsafe write(guardian.writeEnd, word, word.count)
-        guardian.closeWriteEnd()
-        _ = ChildProcess.wait(for: guardianPID)
+    /// Its exit status, `nil` while it runs.
+    ///
+    /// The lock covers the moment at which the number of the process becomes free, and `send` signals under the same lock. So neither
+    /// `send` nor the guardian can signal another process with this number.
+    private func statusIfEnded() -> Int32? {
+        status.withLock { status in
+            if status == nil, ChildProcess.hasEnded(pid) {
+                let word = [UInt8]("done\n".utf8)
+                _ = unsafe write(guardian.writeEnd, word, word.count)
+                guardian.closeWriteEnd()
+                _ = ChildProcess.wait(for: guardianPID)
+                status = ChildProcess.wait(for: pid)
+            }
+            return status
+        }
+    }
+}
+
+extension Sequence<RunningWorker> {
+    /// Ends them all at once.
+    public func kill() {
+        for worker in self { worker.kill() }
     }
 }

@@ -17,6 +17,9 @@ public struct WatchedWorker: Sendable {
         try worker.wait(for: "http_listening")
     }
 
+    /// Ends it at once, see `RunningWorker.kill`.
+    public func kill() { worker.kill() }
+
     /// The status of a page.
     public func status(_ path: String) throws -> Int { try pages.read(path).status }
 

@@ -8,14 +8,13 @@ import Testing
 struct DevCommandTests {
     /// Waits for something that comes within a second or so; the bound only ends a test that hangs.
     private static func eventually<Value>(_ look: () throws -> Value?) throws -> Value {
-        for _ in 0..<6000 {
-            if let value = try look() { return value }
-            usleep(5_000)
+        var value: Value?
+        try TestClock.wait(30, for: "a \(Value.self)") {
+            value = try look()
+            return value != nil
         }
-        throw Hung()
+        return try #require(value)
     }
-
-    private struct Hung: Error {}
 
     private static func connectionString(in file: URL) -> String? {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }

@@ -21,6 +21,7 @@ struct DoctorCommandTests {
     @Test func `all is well while a worker runs`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         let outcome = try doctor(queue.database)
         #expect(outcome.status == 0)
@@ -32,7 +33,6 @@ struct DoctorCommandTests {
         // The test's server trades durability for speed, and the doctor sees it.
         #expect(line("durability", outcome).hasPrefix("notice "))
         #expect(line("durability", outcome).contains("switch both on"))
-        _ = worker
     }
 
     @Test func `what waits for a person is named with what to do`() throws {
@@ -76,15 +76,16 @@ struct DoctorCommandTests {
         let queue = try TestQueue()
         let database = TestRole.worker.database(queue.database)
         let sessions = try (0..<40).map { _ in try Held(queue.database) }
+        defer { withExtendedLifetime(sessions) {} }
         let seen = line("connections", try doctor(database)), all = line("connections", try doctor(queue.database))
         let free = [seen, all].map { Int($0.split(separator: " ").first { Int($0) != nil } ?? "") ?? 0 }
         // Other tests open and close some meanwhile.
         #expect(abs(free[0] - free[1]) < 30, "\(seen) \(all)")
         let reads = line("old reads", try doctor(database))
         #expect(reads.hasPrefix("notice "))
-        let remedy = "as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to test_worker"
+        let remedy =
+            "as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to test_worker"
         #expect(reads.contains(remedy))
-        _ = sessions
     }
 
     @Test func `connections are counted against the limits of the login and the database, too`() throws {
@@ -100,6 +101,7 @@ struct DoctorCommandTests {
         let ofRole = "free of the CONNECTION LIMIT of role test_limited, \(takes)"
         #expect(try connections() == "ok connections 4 \(ofRole)")
         let held = try Held(database)
+        defer { withExtendedLifetime(held) {} }
         let raised = "raise it with: alter role test_limited connection limit NUMBER"
         #expect(try connections() == "fault connections 3 \(ofRole); \(raised)")
         // The test's own session and the one that is held are of this database.
@@ -112,7 +114,6 @@ struct DoctorCommandTests {
         try queue.connection.execute(
             "alter role test_limited connection limit -1; alter database \(name) connection limit -1")
         #expect(try !connections().contains("CONNECTION LIMIT"))
-        _ = held
     }
 
     @Test(.enabled(if: try TestCluster.version >= 16, "reserved_connections came with PostgreSQL 16"))
@@ -126,11 +127,11 @@ struct DoctorCommandTests {
         // Three are for superusers, and the test's own is open.
         #expect(try connections().contains(" 4 free"))
         let held = try Held(queue.database)
+        defer { withExtendedLifetime(held) {} }
         let short = try connections()
         #expect(short.hasPrefix("fault ") && short.contains(" 3 free"), "\(short)")
         try queue.connection.execute("grant pg_use_reserved_connections to test_worker")
         #expect(try connections().contains(" 15 free"))
-        _ = held
     }
 
     @Test(arguments: [TestRole.nobody, .client])

@@ -18,6 +18,7 @@ struct DoctorFleetTests {
         // As long as none runs, that says it all.
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
         let worker = try RunningWorker(queue.database, ["--queue", "mail", "--queue", "q5"])
+        defer { worker.kill() }
         try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         try queue.wait(until: "select sum(ready) = 0 from postrider.queue_status where queue = 'q5'")
         let report = try DoctorReport(queue.database)
@@ -36,9 +37,9 @@ struct DoctorFleetTests {
                 == [["old", "false"], ["q5", "true"]])
         // One that takes every queue.
         let other = try RunningWorker(queue.database)
+        defer { other.kill() }
         try queue.wait(until: "select bool_and(has_worker) from postrider.queue_status")
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
-        _ = (worker, other)
     }
 
     @Test func `clients above 90 % of a limit are named`() throws {
@@ -138,6 +139,7 @@ struct DoctorFleetTests {
         )
         #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
         let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
         try queue.wait(
             until: "select exists (select from postrider.job_status where tag = 'webhook' and error_code = 'config')")
         #expect(
@@ -145,7 +147,6 @@ struct DoctorFleetTests {
                 == "notice webhooks 1 ended with config within a day, and no secret here signs them; \(remedy), and then: "
                 + "select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')")
         #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
-        _ = worker
     }
 
     @Test(arguments: [TestRole.admin, .reader])
@@ -160,6 +161,7 @@ struct DoctorFleetTests {
             """)
         try queue.insert("url, queue, callback_url", "'http://h/', 'mial', 'http://h/'")
         let worker = try RunningWorker(queue.database, ["--queue", "mail"])
+        defer { worker.kill() }
         try queue.wait(until: "select exists (select from postrider_internal.leases where until > now())")
         let report = try DoctorReport(database)
         #expect(report.status == 0, "\(report)")
@@ -177,6 +179,5 @@ struct DoctorFleetTests {
         #expect(report["credentials"].hasPrefix("notice credentials logged off: 'shop'"))
         // What a worker needs is not asked of it.
         for subject in ["connections", "secrets", "webhooks"] { #expect(report[subject] == "") }
-        _ = worker
     }
 }

@@ -22,33 +22,33 @@ struct DoctorPoolerTests {
         #expect(off["pooler"].hasPrefix("ok pooler "), "\(off)")
         // The server itself, with other sessions beside.
         let others = try PGConnection(queue.database)
+        defer { withExtendedLifetime(others) {} }
         let plain = try DoctorReport(queue.database)
         #expect(plain.status == 0)
         #expect(plain["pooler"] == "")
-        _ = others
     }
 
     @Test func `PgBouncer in session mode gives each worker what it needs`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
+        defer { withExtendedLifetime(queue) {} }
         let bouncer = try Bouncer(before: cluster, connections: 4, mode: "session")
         let report = try DoctorReport(bouncer.connectionString)
         #expect(report.status == 0)
         #expect(report["pooler"] == "", "\(report)")
-        _ = queue
     }
 
     @Test func `a pool in session mode that has but one session is named instead of waited for`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
+        defer { withExtendedLifetime(queue) {} }
         let bouncer = try Bouncer(before: cluster, mode: "session")
         let begun = TestClock.now
         let report = try DoctorReport(bouncer.connectionString)
         #expect(TestClock.seconds(since: begun) < 60)
         #expect(report["pooler"].hasPrefix("notice pooler gave no second session: "), "\(report)")
         #expect(report["schema"].hasPrefix("ok "))
-        _ = queue
     }
 }

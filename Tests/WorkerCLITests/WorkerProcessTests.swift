@@ -191,7 +191,7 @@ struct WorkerProcessTests {
             select 1 from pg_stat_activity
             where application_name = 'worker migrate' and datname = current_database() and wait_event_type = 'Lock'
             """
-        while try connection.query(waiting).rowCount == 0 { usleep(5_000) }
+        try TestClock.wait(20, for: "the migrator to wait") { try connection.query(waiting).rowCount > 0 }
         #expect(WorkerProcess.end(process, signal: SIGKILL) == 128 + SIGKILL)
         try blocker.execute("rollback")
 
