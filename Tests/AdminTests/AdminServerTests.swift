@@ -8,8 +8,8 @@ import Testing
 
 /// The server itself; there is one in a process, so one test.
 struct AdminServerTests {
-    /// Holds all places from two addresses that never complete a request, and asks for a page from two others. The ones that held
-    /// theirs for longest have made room, and no more of them than had to.
+    /// Holds all places from two addresses that never complete a request, and asks for a page from two others. The ones
+    /// that held theirs for longest have made room, and no more of them than had to.
     private static let crowd = """
         import socket, sys, time
         place = ("127.0.0.1", int(sys.argv[1]))

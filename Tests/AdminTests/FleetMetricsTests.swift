@@ -16,7 +16,8 @@ struct FleetMetricsTests {
             """
             insert into postrider_internal.tracks (queue, lane, priority) values ('q', 'l', 0);
             insert into postrider_internal.results (job_id, attempt, track, state, error_code, finished_at)
-            select i, 1, (select id from postrider_internal.tracks), case when i % 2 = 0 then 'f' else 's' end, 'connect', now() + i * interval '1 us'
+            select i, 1, (select id from postrider_internal.tracks), case when i % 2 = 0 then 'f'
+              else 's' end, 'connect', now() + i * interval '1 us'
               from generate_series(1, \(count)) i;
             """)
         try queue.connection.execute("vacuum analyze postrider_internal.results")
@@ -30,8 +31,10 @@ struct FleetMetricsTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10), ('mail', null, null);
-            insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 3), ('mail', 1, 90, 0)
+            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10),
+              ('mail', null, null);
+            insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 3),
+              ('mail', 1, 90, 0)
             """)
         let lines = try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter {
             $0.hasPrefix("postrider_client")
@@ -57,7 +60,8 @@ struct FleetMetricsTests {
         for time in [86_400, 3_600] {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by)
+                insert into postrider_internal.identities (above_id, found_at, system_identifier, timeline,
+                                                           database_oid, workers_oid, found_by)
                 select 0, to_timestamp(\(time)), 1, 1, 1, 1, 'a'
                 """)
         }

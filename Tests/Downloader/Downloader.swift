@@ -6,8 +6,8 @@ import Reactor
 
 /// A process that downloads one file and can be killed: `downloader URL ROOT PATH ATTEMPTS [LARGEST-FILE]`.
 ///
-/// Prints a line for each attempt, `done GAINED BYTES`, `progressed …`, `retryable …` or `failed …` with the code, and at
-/// the end the most memory it had, in KB. With a fifth argument no file may become larger (RLIMIT_FSIZE).
+/// Prints a line for each attempt, `done GAINED BYTES`, `progressed …`, `retryable …` or `failed …` with the code, and
+/// at the end the most memory it had, in KB. With a fifth argument no file may become larger (RLIMIT_FSIZE).
 @main
 struct Downloader {
     static func main() throws {

@@ -26,7 +26,8 @@ struct DeferredAttemptsTests {
         var isWritten = false
     }
 
-    /// Lets a database refuse batches with these attempts, by their seq and the second; one more attempt ends once so many are stored.
+    /// Lets a database refuse batches with these attempts, by their seq and the second; one more attempt ends once so
+    /// many are stored.
     private func trial(
         _ cause: Rejection, seconds: UInt64, lastAfter: Int = .max, refuses: (Int64, UInt64) -> Bool
     ) -> Trial {

@@ -68,7 +68,8 @@ struct PutOffTests {
         #expect(dispatcher.slots.running.map(\.job.lease.seq) == [2])
     }
 
-    /// Lets each preparation with one of these jobs be refused. Returns the size of each refused preparation, and what was written.
+    /// Lets each preparation with one of these jobs be refused. Returns the size of each refused preparation, and what
+    /// was written.
     private func refuse(
         _ bad: Set<Int64>, of count: Int, seconds: UInt64
     ) -> (sizes: [Int], prepared: Int, written: [Int64: Verdict]) {

@@ -111,8 +111,8 @@ struct RunOnceCheckTests {
         #expect(watch.answered("tree", leads: true, now: 71 * Self.second) == .giveUp("tree"))
     }
 
-    /// A queue and a worker in steps of any order: a job is inserted, a claim is sent, carried out, answered, a call ends, a finish is sent,
-    /// carried out (it may make a step ready), answered; likewise a question.
+    /// A queue and a worker in steps of any order: a job is inserted, a claim is sent, carried out, answered, a call
+    /// ends, a finish is sent, carried out (it may make a step ready), answered; likewise a question.
     @Test func `whatever happens in between, what was there when it was asked for the last time has ended`() {
         for seed in 1...3_000 {
             var random = Randomness(seed: UInt64(seed))

@@ -4,8 +4,8 @@ import JobModel
 import TestSupport
 import Testing
 
-/// A name with addresses of both families, of which one is silent: after 200 ms libcurl tries the other one, too, and then
-/// closes the socket of the first without a word.
+/// A name with addresses of both families, of which one is silent: after 200 ms libcurl tries the other one, too, and
+/// then closes the socket of the first without a word.
 @Suite(.serialized)
 struct AddressRaceTests {
     private func call(_ url: String) -> HTTPCall {
@@ -38,7 +38,8 @@ struct AddressRaceTests {
             let driver = try AgentDriver()
             #expect(try driver.run(call("http://localhost:\(silent.port)/")).response().text == "slow")
             #expect(try driver.run(call("http://no-such-host.invalid/")).failure().code == .dns)
-            // Unwatched, the answer would be found when libcurl looks by itself: after 200 ms at first, then after 10 s.
+            // Unwatched, the answer would be found when libcurl looks by itself: after 200 ms at first, then after 10
+            // s.
             for _ in 1...2 {
                 var innocent = call(quick.url)
                 innocent.limits.total = .seconds(8)

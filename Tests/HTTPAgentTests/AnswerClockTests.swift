@@ -16,7 +16,8 @@ struct AnswerClockTests {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The waits that an answer asks for which says that it is `clock` seconds later than here, and gives moments from `base` on.
+    /// The waits that an answer asks for which says that it is `clock` seconds later than here, and gives moments from
+    /// `base` on.
     private func waits(clock: Int?, age: String? = nil, base: Int) throws -> (Duration?, Duration?) {
         let now = time(nil)
         var lines = [

@@ -51,7 +51,8 @@ struct CutHeadersTests {
         answer: String, method: HTTPMethod
     ) throws {
         let target = try Self.target(answer)
-        // The server closes behind a whole answer too, and a call that takes the connection before that is seen is not sent again.
+        // The server closes behind a whole answer too, and a call that takes the connection before that is seen is not
+        // sent again.
         #expect(try AgentDriver().run(Self.call(target.url, method)).response().body.isEmpty)
         let driver = try AgentDriver()
         for missing in 1...3 {

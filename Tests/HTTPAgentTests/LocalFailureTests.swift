@@ -12,7 +12,8 @@ struct LocalFailureTests {
         FailureTable.failure(for: evidence, host: "h", limits: .standard).isLocal
     }
 
-    /// Numbers of `CURLcode`: 6 could not resolve, 7 could not connect, 28 timed out, 45 interface failed, 60 certificate.
+    /// Numbers of `CURLcode`: 6 could not resolve, 7 could not connect, 28 timed out, 45 interface failed, 60
+    /// certificate.
     @Test func `no network, no port, no descriptor and no such interface are our own, a refusal is not`() {
         for error in [ENETUNREACH, ENETDOWN, EADDRNOTAVAIL] {
             #expect(isLocal(Evidence(end: .library(7), osError: error)))

@@ -6,8 +6,8 @@ import Testing
 
 @testable import HTTPAgent
 
-/// Calls to many hosts, most of which are called once. libcurl finds names below `localhost` at 127.0.0.1 without a name server, and
-/// keeps them in its cache like others.
+/// Calls to many hosts, most of which are called once. libcurl finds names below `localhost` at 127.0.0.1 without a
+/// name server, and keeps them in its cache like others.
 struct ManyHostsTests {
     private let target: TargetServer
 

@@ -107,8 +107,9 @@ struct ResendTests {
         #expect(path.code == .badURL && path.message.contains("500000 bytes"), "\(path)")
     }
 
-    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1). Now and
-    /// then libcurl 7.88 hands out nothing of what comes in one read with that, or waits on: such a call is none of a cut answer.
+    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1). Now
+    /// and then libcurl 7.88 hands out nothing of what comes in one read with that, or waits on: such a call is none of
+    /// a cut answer.
     @Test func `a whole answer over HTTP/2 counts though the server wants no more of the request`() throws {
         let nginx = try NginxServer(firstPort: 22_008)
         let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)

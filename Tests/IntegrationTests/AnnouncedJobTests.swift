@@ -11,7 +11,8 @@ struct AnnouncedJobTests {
         create table public.claims (job_id bigint, is_single boolean, compiles boolean);
         create function public.log() returns trigger language plpgsql security definer as $$
         begin
-          insert into public.claims values (new.job_id, current_query() like '%hold_gate%', current_setting('jit')::boolean);
+          insert into public.claims values (new.job_id, current_query() like '%hold_gate%',
+                                            current_setting('jit')::boolean);
           return null;
         end $$;
         create trigger log after update on postrider_internal.ready
@@ -43,7 +44,8 @@ struct AnnouncedJobTests {
         let plain = try queue.insert("url, method, body_json", "'\(target.url)/ok/plain', 'POST', '{\"a\": 1}'")
         try queue.wait(for: plain, toBe: "succeeded")
         #expect(try isSingle(plain, queue) == "true")
-        // The statement reads a sequence, and a session that uses indexes only reckons that at a cost at which it would compile.
+        // The statement reads a sequence, and a session that uses indexes only reckons that at a cost at which it would
+        // compile.
         #expect(try queue.text("select compiles::text from public.claims where job_id = \(plain)") == "false")
         #expect(try queue.number("select current_setting('jit')::boolean::int") == 1)
         let request = try #require(target.requests("/ok/plain").first)
@@ -51,7 +53,8 @@ struct AnnouncedJobTests {
         let rich = try queue.insert("url, response_format", "'\(target.url)/ok/rich', 'json'")
         let many = try queue.number(
             """
-            with added as (insert into postrider.jobs (url) select '\(target.url)/ok/' || i from generate_series(1, 5) i returning id)
+            with added as (insert into postrider.jobs (url) select '\(target.url)/ok/' || i from generate_series(1, 5) i
+                           returning id)
             select max(id) from added
             """)
         try queue.wait(for: many, toBe: "succeeded")

@@ -126,7 +126,8 @@ struct AnswerTests {
         for (id, item) in zip(ids, Self.cases) {
             let row = try queue.rows(
                 """
-                select s.state, s.error_code, case when s.state = 'succeeded' then s.result::text end, r.encoding, s.error
+                select s.state, s.error_code, case when s.state = 'succeeded'
+                  then s.result::text end, r.encoding, s.error
                   from postrider.job_status s join postrider_internal.results r on r.job_id = s.id where s.id = \(id)
                 """)[0]
             #expect(Array(row[..<4]) == [item.state, item.code, item.result, item.encoding], "\(item) \(row)")

@@ -182,7 +182,8 @@ struct AtMostOnceTests {
         try queue.connection.execute(
             """
             with gone as (delete from postrider_internal.ready returning *)
-            insert into postrider_internal.results (job_id, attempt, track, state, error_code, status_code, bytes_sent, fence, started_at)
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, status_code, bytes_sent,
+                                                    fence, started_at)
             select g.job_id, 1, g.track, 'f', c.code, 200, 100, 7, now()
               from (select *, row_number() over () as place from gone) g
               join (select code, row_number() over () as place from postrider.error_codes) c using (place)

@@ -14,8 +14,8 @@ struct CallbackSettingTests {
         target = try TargetServer()
     }
 
-    /// `app.meddle` sets what it can: of an odd job for good, of an even one for its transaction. `app.look` writes down all settings,
-    /// those of the functions above it too.
+    /// `app.meddle` sets what it can: of an odd job for good, of an even one for its transaction. `app.look` writes
+    /// down all settings, those of the functions above it too.
     private func makeMeddlers(in queue: borrowing TestQueue) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

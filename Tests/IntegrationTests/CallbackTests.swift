@@ -240,10 +240,13 @@ struct CallbackTests {
         let queue = try queueWithLog()
         try queue.connection.execute(
             """
-            create function app.kill(bigint, text) returns void language sql as $$ select pg_terminate_backend(pg_backend_pid()) $$;
+            create function app.kill(bigint,
+                                     text) returns void language sql as $$ select pg_terminate_backend(pg_backend_pid()) $$;
             create function app.hold(bigint) returns void language plpgsql as
-              $$ begin loop begin perform pg_sleep(3600); exception when query_canceled then null; end; end loop; end $$;
-            insert into postrider.hooks (event, function, queue) values ('will_start', 'app.kill(bigint, text)', 'hooked');
+              $$ begin loop begin perform pg_sleep(3600); exception when query_canceled
+                then null; end; end loop; end $$;
+            insert into postrider.hooks (event, function, queue) values ('will_start', 'app.kill(bigint, text)',
+                'hooked');
             insert into postrider.callbacks (name, function) values ('hold', 'app.hold(bigint)')
             """)
         let worker = try RunningWorker(queue.database)

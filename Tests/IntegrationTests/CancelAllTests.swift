@@ -50,7 +50,8 @@ struct CancelAllTests {
                 insert into postrider.jobs (url, queue, lane, tag, metadata, run_at, parent_id)
                 select 'http://h/', q, l, t, jsonb_build_object('name', n),
                        now() + case when \(place == "later") then interval '1 h' else interval '0' end, (\(batch))
-                  from (values ('default', null, null, 'a'), ('q', null, null, 'b'), ('default', 'l', null, 'c'), ('q', 'l', null, 'd'),
+                  from (values ('default', null, null, 'a'), ('q', null, null, 'b'), ('default', 'l', null, 'c'),
+                        ('q', 'l', null, 'd'),
                                ('default', null, 't', 'e'), ('q', null, 't', 'f'), ('default', 'l', 't', 'g')) v (q, l, t, n);
                 """)
             if place == "another priority" {

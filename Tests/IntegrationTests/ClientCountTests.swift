@@ -83,8 +83,10 @@ struct ClientCountTests {
             try fixture.count()
         }
         let reads = """
-            select coalesce(sum(s.seq_scan) filter (where s.relname ~ '^client_(usage|lanes|deltas|new_lanes)$'), 0)::bigint,
-                   coalesce(sum(s.seq_scan + s.idx_scan) filter (where s.relname ~ '^(jobs|results|outcomes)'), 0)::bigint,
+            select coalesce(sum(s.seq_scan) filter (where s.relname ~ '^client_(usage|lanes|deltas|new_lanes)$'),
+                            0)::bigint,
+                   coalesce(sum(s.seq_scan + s.idx_scan) filter (where s.relname ~ '^(jobs|results|outcomes)'),
+                            0)::bigint,
                    coalesce(sum(s.idx_tup_fetch) filter (where s.relname ~ '^client_'), 0)::bigint
               from pg_stat_xact_user_tables s where s.schemaname in ('postrider', 'postrider_internal')
             """
@@ -112,14 +114,17 @@ struct ClientCountTests {
         try fixture.client.execute(
             """
             insert into postrider.jobs (url) select 'http://h' || i % 3 || '/' from generate_series(1, 9) i;
-            insert into postrider.jobs (url, run_at, expires_at) select 'http://later/', now() + interval '1 h', now() + interval '2 h' from generate_series(1, 4);
+            insert into postrider.jobs (url, run_at, expires_at) select 'http://later/', now() + interval '1 h',
+              now() + interval '2 h' from generate_series(1, 4);
             select postrider.submit('{"chain": [{"url": "http://a/"}, {"batch": [{"url": "http://b/"}, {"url": "http://c/"}]}]}')
             """)
         try check("16 7", "inserted")
         try fixture.queue.connection.execute(
             """
-            update postrider_internal.ready r set worker = 7, fence = 1 from postrider.jobs j where j.id = r.job_id and j.url = 'http://h0/';
-            select postrider_internal.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq), array_agg(fence), 'connect', array_agg('x'::text))
+            update postrider_internal.ready r set worker = 7, fence = 1 from postrider.jobs j
+              where j.id = r.job_id and j.url = 'http://h0/';
+            select postrider_internal.fail_claimed_jobs(7, array_agg(track order by seq), array_agg(seq order by seq),
+                                                        array_agg(fence), 'connect', array_agg('x'::text))
               from postrider_internal.ready where worker = 7
             """)
         try check("13 6", "finished")

@@ -188,7 +188,8 @@ struct ClientRoleTests {
             """)
         try stranger.execute(
             """
-            create table evil.pg_namespace as select 'postrider'::name as nspname, 'test_stranger'::regrole::oid as nspowner;
+            create table evil.pg_namespace as select 'postrider'::name as nspname,
+              'test_stranger'::regrole::oid as nspowner;
             create function evil.pg_has_role(oid, oid, text) returns boolean language sql as 'select true';
             create function evil.to_regrole(text) returns regrole language sql as $$ select 'test_stranger'::regrole $$;
             create function evil.sha256(bytea) returns bytea language sql as $$ select '\\x00'::bytea $$;
@@ -212,7 +213,8 @@ struct ClientRoleTests {
             grant usage on schema api to test_nobody;
             set role test_client;
             create function api.book() returns bigint language sql security definer set search_path = pg_catalog as
-              $$ insert into postrider.jobs (url, run_at) values ('http://h/', now() + interval '1 day') returning id $$;
+              $$ insert into postrider.jobs (url, run_at) values ('http://h/', now() + interval '1 day')
+                returning id $$;
             create function api.cancel(bigint) returns boolean language sql security definer set search_path = pg_catalog as
               $$ select postrider.cancel($1) $$;
             reset role

@@ -44,7 +44,8 @@ struct ClockStepTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', '\(api.url)/token');
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token',
+                '\(api.url)/token');
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
             """)
         let worker = try api.worker(queue)

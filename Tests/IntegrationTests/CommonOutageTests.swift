@@ -6,8 +6,8 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Outages that all workers have in common, for longer than the ten seconds after which a silent one is lost. Who is back first has
-/// not seen the silence of the others.
+/// Outages that all workers have in common, for longer than the ten seconds after which a silent one is lost. Who is
+/// back first has not seen the silence of the others.
 struct CommonOutageTests {
     /// First calls wait for the test, second ones are answered at once.
     private static func target() throws -> TargetServer {
@@ -94,7 +94,8 @@ struct CommonOutageTests {
         let epoch = try queue.lead(first)
         let lost = "select lost_worker::text from postrider_internal.reap(\(first), \(epoch))"
         let silence = """
-            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp() - interval
+            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h',
+              heartbeat_at = clock_timestamp() - interval
             """
         let beat = "select postrider_internal.beat(\(first), 0, false, false)"
         // A lock, a machine that stood still, a clock that was set ahead.

@@ -35,8 +35,10 @@ struct ConcludeTests {
         let watcher = try PGConnection(queue.database)
         // In one snapshot: ends without effect, effects without end, effects of one job twice.
         let torn = """
-            select (select count(*) from postrider_internal.results r where not exists (select from app.effects e where e.job = r.job_id))
-                 + (select count(*) from app.effects e where not exists (select from postrider_internal.results r where r.job_id = e.job))
+            select (select count(*) from postrider_internal.results r
+                    where not exists (select from app.effects e where e.job = r.job_id))
+                 + (select count(*) from app.effects e
+                    where not exists (select from postrider_internal.results r where r.job_id = e.job))
                  + (select count(*) - count(distinct job) from app.effects)
             """
         for round in 1...rounds {
@@ -120,7 +122,8 @@ struct ConcludeTests {
             """
             create schema app;
             create function app.hook(bigint, text) returns void language sql as '';
-            insert into postrider.hooks (event, function, queue) values ('did_stop', 'app.hook(bigint, text)', 'elsewhere');
+            insert into postrider.hooks (event, function, queue) values ('did_stop', 'app.hook(bigint, text)',
+                'elsewhere');
             alter function postrider_internal.is_hooked rename to is_hooked_indeed;
             create function postrider_internal.is_hooked(p_job bigint) returns boolean language plpgsql as $$
             begin
@@ -188,7 +191,8 @@ struct ConcludeTests {
         """
         create function public.slow() returns trigger language plpgsql as $$
         begin
-          if exists (select from postrider.jobs j where j.id = (new.metadata ->> 'job_id')::bigint and j.tag = 'vast') then
+          if exists (select from postrider.jobs j where j.id = (new.metadata ->> 'job_id')::bigint
+                     and j.tag = 'vast') then
             perform \(call);
           end if;
           return new;
@@ -222,7 +226,8 @@ struct ConcludeTests {
               v_url text;
             begin
               select j.parent_id, j.url into v_parent, v_url from postrider.job_status j where j.id = $1;
-              insert into postrider.jobs (parent_id, url, on_success, name) values (v_parent, v_url || '/next', 'note', 'grown');
+              insert into postrider.jobs (parent_id, url, on_success, name) values (v_parent, v_url || '/next', 'note',
+                  'grown');
               insert into app.log (job, event) values ($1, 'grew');
             end $$;
             insert into postrider.callbacks (name, function) values ('grow', 'app.grow(bigint)');
@@ -233,7 +238,8 @@ struct ConcludeTests {
         try queue.connection.execute(
             """
             begin;
-            insert into postrider.jobs (kind, on_success, callback_url, notify) values ('chain', 'note', '\(target.url)/status/200', true);
+            insert into postrider.jobs (kind, on_success, callback_url, notify) values ('chain', 'note',
+                '\(target.url)/status/200', true);
             insert into postrider.jobs (parent_id, url, on_success)
             select id, '\(target.url)/ok', 'grow' from postrider.jobs where kind = 'chain';
             commit

@@ -81,7 +81,8 @@ struct CredentialDefectTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', 'http://h/token');
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token',
+                'http://h/token');
             select postrider.log_in('c', '{"refresh_token": "r"}')
             """)
         for (column, change) in [("kind", "kind = 'basic', token_url = null"), ("version", "version = 0")] {

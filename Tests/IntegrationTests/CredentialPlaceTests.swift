@@ -24,7 +24,8 @@ struct CredentialPlaceTests {
             try queue.wait(until: "select finished_at is not null from postrider.job_status where id = \(id)")
             return try queue.text(
                 """
-                select coalesce(error_code, concat_ws(' ', 'json ' || (result #>> '{json,token}'), 'form ' || (result #>> '{form,token}'),
+                select coalesce(error_code, concat_ws(' ', 'json ' || (result #>> '{json,token}'),
+                                                      'form ' || (result #>> '{form,token}'),
                   'query ' || (result #>> '{args,token}')))
                 from postrider.job_status where id = \(id)
                 """) ?? ""

@@ -208,7 +208,8 @@ struct CredentialTests {
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
             insert into postrider.services (name, credential, min_calls, html_is_502, envelope)
             values ('s', 'c', 2, true, '{"code": "$.code", "success": [200], "logged_out": [802]}');
-            insert into postrider.servers (service, position, base_url) values ('s', 1, '\(api.url)'), ('s', 2, '\(api.url)/b')
+            insert into postrider.servers (service, position, base_url) values ('s', 1, '\(api.url)'),
+              ('s', 2, '\(api.url)/b')
             """)
         let worker = try self.api.worker(queue)
         defer { worker.kill() }

@@ -41,7 +41,8 @@ struct DashboardPageTests {
             until: """
                 select string_agg(lane || ' ' || coalesce(held_by, '-'), ' ' order by lane)
                          = 'free - one max_in_flight slow rate_limit'
-                       and count(next_call_at) = 1 and bool_or(lane = 'slow' and next_call_at > now() + interval '8 min')
+                       and count(next_call_at) = 1 and bool_or(lane = 'slow'
+                                                               and next_call_at > now() + interval '8 min')
                   from postrider.lane_status
                 """)
         for path in ["/", "/lanes"] {

@@ -97,8 +97,8 @@ struct DatabaseOutageTests {
             #expect(ended <= 3)
             thirds += ended == 3 ? 1 : 0
         }
-        // One session claims, one does the duties. The third is the one that prunes: there for a moment, each time 10 s and more after
-        // its worker came to lead.
+        // One session claims, one does the duties. The third is the one that prunes: there for a moment, each time 10 s
+        // and more after its worker came to lead.
         #expect(thirds <= Int(TestClock.seconds(since: started) / 10))
         try queue.waitUntilDone(30)
         #expect(try queue.states() == "succeeded \(rounds * 300)")

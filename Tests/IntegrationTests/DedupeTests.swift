@@ -75,7 +75,8 @@ struct DedupeTests {
         let returned = try queue.rows(
             """
             insert into postrider.jobs (url, dedupe_key, on_duplicate)
-            values ('http://h/1', 'a', 'skip'), ('http://h/2', 'b', 'skip'), ('http://h/3', 'b', 'skip'), ('http://h/4', null, 'skip')
+            values ('http://h/1', 'a', 'skip'), ('http://h/2', 'b', 'skip'), ('http://h/3', 'b', 'skip'),
+            ('http://h/4', null, 'skip')
             returning url
             """)
         #expect(returned == [["http://h/2"], ["http://h/4"]])
@@ -157,7 +158,8 @@ struct DedupeTests {
         for thread in threads { thread.join() }
         let twice = """
             select count(*) from (select dedupe_key from postrider.jobs j
-             where dedupe_key is not null and not exists (select from postrider_internal.results r where r.job_id = j.id)
+             where dedupe_key is not null and not exists (select from postrider_internal.results r
+                                                          where r.job_id = j.id)
              group by dedupe_key having count(*) > 1) x
             """
         #expect(try queue.number(twice) == 0)
@@ -202,7 +204,8 @@ struct DedupeTests {
             """)
         let rows = try queue.rows(
             """
-            select j.url, p.position::text, j.position::text from postrider.jobs j join postrider.jobs p on p.id = j.parent_id
+            select j.url, p.position::text, j.position::text from postrider.jobs j
+              join postrider.jobs p on p.id = j.parent_id
              where j.kind = 'request' order by j.url
             """)
         #expect(
@@ -271,7 +274,8 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == count + 5)
         try queue.connection.execute(
             """
-            do $$ begin while postrider_internal.feed(array(select id from postrider_internal.intake order by id)) > 0 loop end loop; end $$;
+            do $$ begin while postrider_internal.feed(array(select id from postrider_internal.intake order by id))
+              > 0 loop end loop; end $$;
             with gone as (delete from postrider_internal.ready where job_id % 10 <> 0 returning job_id)
             insert into postrider_internal.results (job_id, attempt, state) select job_id, 1, 's' from gone;
             """)

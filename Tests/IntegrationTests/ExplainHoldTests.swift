@@ -25,9 +25,12 @@ struct ExplainHoldTests {
         try queue.connection.execute(
             """
             insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period) values ('l', \(limits));
-            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'l', 0), ('default', 'l', 4), ('mail', 'l', 0);
-            insert into postrider_internal.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3 from postrider.lanes;
-            insert into postrider_internal.lane_rates (lane, next_slot) select id, '2999-01-01 10:00+00' from postrider.lanes
+            insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'l', 0),
+              ('default', 'l', 4), ('mail', 'l', 0);
+            insert into postrider_internal.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3
+              from postrider.lanes;
+            insert into postrider_internal.lane_rates (lane, next_slot) select id, '2999-01-01 10:00+00'
+              from postrider.lanes
             """)
     }
 

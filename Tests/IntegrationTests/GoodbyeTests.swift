@@ -21,7 +21,8 @@ struct GoodbyeTests {
               end if;
               return null;
             end $$;
-            create trigger cut before update on postrider_internal.workers for each statement execute function public.cut()
+            create trigger cut before update
+              on postrider_internal.workers for each statement execute function public.cut()
             """)
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url", "'\(target.url)/ok'")

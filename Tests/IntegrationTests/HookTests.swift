@@ -111,7 +111,8 @@ struct HookTests {
         try queue.waitUntilDone()
         let ends = try queue.rows(
             """
-            select distinct queue, state, attempt::text, error_code, error, started_at::text from postrider.job_status order by 1
+            select distinct queue, state, attempt::text, error_code, error, started_at::text from postrider.job_status
+              order by 1
             """)
         #expect(
             ends == [

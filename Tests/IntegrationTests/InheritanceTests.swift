@@ -14,7 +14,8 @@ final class InheritanceTests: TreeFixture {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind) values ('key', 'bearer'), ('other', 'bearer');
-            insert into postrider.services (name, base_url) values ('api', '\(target.url)'), ('files', '\(target.url)/files')
+            insert into postrider.services (name, base_url) values ('api', '\(target.url)'),
+              ('files', '\(target.url)/files')
             """)
     }
 

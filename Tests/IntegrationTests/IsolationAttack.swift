@@ -44,8 +44,9 @@ final class IsolationLog: Sendable {
 
     func disturb(_ times: ClosedRange<Double>) { self.times.withLock { $0.append(times) } }
 
-    /// Plain jobs that were inserted within these times are not measured: from a second before a disturbance, until workers have had
-    /// time to try again. Their waits have grown to about the length of the disturbance, and at most to 30 s.
+    /// Plain jobs that were inserted within these times are not measured: from a second before a disturbance, until
+    /// workers have had time to try again. Their waits have grown to about the length of the disturbance, and at most
+    /// to 30 s.
     var disturbances: [ClosedRange<Double>] {
         times.withLock { $0 }.map { times in
             let length = times.upperBound - times.lowerBound

@@ -2,7 +2,8 @@
 
 import TestSupport
 
-/// The attacks of the storm, except the restore. Restores are in `IsolationStorm`, since they change what the victims may expect.
+/// The attacks of the storm, except the restore. Restores are in `IsolationStorm`, since they change what the victims
+/// may expect.
 struct IsolationAttacks {
     let url: String
     let port: UInt16
@@ -12,7 +13,8 @@ struct IsolationAttacks {
     /// Inserts stop above this many unfinished jobs of the attacker.
     private static let most = Soak.count(25_000, reduced: 3_000)
     private static let burst = Soak.count(20_000, reduced: 1_000)
-    /// Expensive answers a second. In a soak one keeps the judging sessions of both workers busy, each of them at a whole core.
+    /// Expensive answers a second. In a soak one keeps the judging sessions of both workers busy, each of them at a
+    /// whole core.
     private static let few = Soak.count(1, reduced: 3)
     private static let expensive = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
 

@@ -83,7 +83,8 @@ struct IsolationPhase {
         let rows = try connection.query(
             """
             select replace(j.url, '\(url)', ''),
-              case when r.job_id is not null or o.job_id is not null then 'ended' when y.job_id is not null then 'claimed' else 'open' end
+              case when r.job_id is not null or o.job_id is not null then 'ended' when y.job_id is not null
+                then 'claimed' else 'open' end
             from postrider.jobs j
             left join postrider_internal.results r on r.job_id = j.id
             left join postrider_internal.outcomes o on o.job_id = j.id
@@ -125,7 +126,8 @@ struct IsolationPhase {
             from postrider.job_status s join postrider.jobs j on j.id = s.id
             cross join lateral (
               select count(*) as count,
-                     min(extract(epoch from a.started_at)) filter (where extract(epoch from a.started_at) > \(restored)) as first
+                     min(extract(epoch from a.started_at)) filter (where extract(epoch from a.started_at)
+                                                                   > \(restored)) as first
                 from postrider.attempts a where a.job_id = s.id) t
             where s.tag = '\(tag)' and s.kind = 'request'
             """)
@@ -148,13 +150,15 @@ struct IsolationPhase {
         return (0..<rows.rowCount).map { "chain \(rows.text($0, 0))" }
     }
 
-    /// Seconds from INSERT to end of plain jobs that were not inserted within these times, and not unfinished in the backup.
+    /// Seconds from INSERT to end of plain jobs that were not inserted within these times, and not unfinished in the
+    /// backup.
     func waits(
         _ connection: borrowing PGConnection, _ url: String, outside times: [ClosedRange<Double>], _ kept: Kept
     ) throws -> [Double] {
         let rows = try connection.query(
             """
-            select extract(epoch from created_at)::float8, extract(epoch from finished_at)::float8, replace(url, '\(url)', '')
+            select extract(epoch from created_at)::float8, extract(epoch from finished_at)::float8,
+                   replace(url, '\(url)', '')
             from postrider.job_status where tag = '\(tag)' and method = 'GET' and kind = 'request' and parent_id is null
             """)
         return (0..<rows.rowCount).compactMap { row in

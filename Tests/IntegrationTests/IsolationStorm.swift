@@ -6,8 +6,8 @@ import PrivateCluster
 import Synchronization
 import TestSupport
 
-/// Two clients share a queue and two workers. One inserts plain jobs, the victims. The other client and a role without rights attack
-/// them in all ways at once, and in each phase the database is restored to an earlier state.
+/// Two clients share a queue and two workers. One inserts plain jobs, the victims. The other client and a role without
+/// rights attack them in all ways at once, and in each phase the database is restored to an earlier state.
 final class IsolationStorm {
     private static let memory = 128
     private static let database = "app"
@@ -48,7 +48,8 @@ final class IsolationStorm {
         let queue = try TestQueue(on: cluster, database: Self.database)
         try queue.connection.execute(
             """
-            update postrider.settings set judge_timeout = '\(Soak.isOn ? 2_000 : 200) ms', retention = '20 min', failed_retention = '20 min';
+            update postrider.settings set judge_timeout = '\(Soak.isOn ? 2_000 : 200) ms', retention = '20 min',
+              failed_retention = '20 min';
             \(IsolationAttacks.limits(0))
             """)
         let workers = try (0..<2).map { _ in

@@ -154,12 +154,13 @@ final class JobStorm {
             "select postrider.pause_lane('\(lane)', clock_timestamp() + interval '\(random.number(20...200)) ms')")
     }
 
-    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: a server that refuses
-    /// a token that it has just given, or ends its tokens every few seconds, is right to fail jobs.
+    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: a server
+    /// that refuses a token that it has just given, or ends its tokens every few seconds, is right to fail jobs.
     private func endToken() throws {
         guard tokens < 3 else { return }
         let isWell = """
-            select exists (select from postrider_internal.refreshes where accepted_by <> '{}' and refreshed_at is not null)
+            select exists (select from postrider_internal.refreshes
+                           where accepted_by <> '{}' and refreshed_at is not null)
                and not exists (select from postrider_internal.past_attempts t where t.error_code = 'token_expired'
                                 and not exists (select from postrider_internal.results r where r.job_id = t.job_id))
             """
@@ -182,9 +183,11 @@ final class JobStorm {
         defects += try queue.rows(
             """
             select j.dedupe_key, string_agg(j.id::text, ' ') from postrider.jobs j
-            where j.dedupe_key is not null and not exists (select from postrider_internal.results r where r.job_id = j.id)
+            where j.dedupe_key is not null
+              and not exists (select from postrider_internal.results r where r.job_id = j.id)
               -- Cancelled, expired or skipped: that shows, and frees the key, before it is a result.
-              and not exists (select from postrider_internal.outcomes o where o.job_id = j.id and o.state in ('c', 'e', 'k'))
+              and not exists (select from postrider_internal.outcomes o
+                              where o.job_id = j.id and o.state in ('c', 'e', 'k'))
             group by j.dedupe_key having count(*) > 1
             """
         ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }
@@ -216,7 +219,8 @@ final class JobStorm {
         defects += undone.filter { calls[$0.path] != nil && $0.kind != .cached }.map {
             "\($0) was never committed and has been called"
         }
-        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once more.
+        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once
+        // more.
         defects += try queue.unexplainedCalls(target.server).filter {
             !$0.hasPrefix("/torn/") && !$0.hasPrefix("/token")
         }

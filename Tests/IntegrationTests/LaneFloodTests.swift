@@ -141,7 +141,8 @@ struct LaneFloodTests {
             try queue.connection.execute(
                 """
                 update postrider_internal.workers set in_flight = \(inFlight);
-                delete from postrider_internal.ready where seq in (select seq from postrider_internal.ready order by seq limit \(begun));
+                delete from postrider_internal.ready
+                  where seq in (select seq from postrider_internal.ready order by seq limit \(begun));
                 update postrider_internal.feed_cursors set at = now() - interval '1 s'
                 """)
             return try queue.number("select postrider_internal.feed_crowd(\(leader), \(epoch), 5000)")
@@ -185,7 +186,8 @@ struct LaneFloodTests {
             _ = try queue.number("select postrider_internal.feed_next(\(leader), \(epoch), 10000)")
             return try queue.rows(
                 """
-                select t.lane || ' ' || count(*) from postrider_internal.ready r join postrider_internal.tracks t on t.id = r.track
+                select t.lane || ' ' || count(*) from postrider_internal.ready r
+                  join postrider_internal.tracks t on t.id = r.track
                  group by t.lane order by t.lane
                 """
             ).map { $0[0] }

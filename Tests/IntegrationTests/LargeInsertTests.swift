@@ -129,7 +129,8 @@ struct LargeInsertTests {
         let listed =
             """
             (select i.first_id as list, u.* from postrider_internal.intake i,
-                    unnest(coalesce(i.ids, array(select generate_series(i.first_id, i.last_id)))) with ordinality as u (id, place)) l
+                    unnest(coalesce(i.ids, array(select generate_series(i.first_id,
+                        i.last_id)))) with ordinality as u (id, place)) l
             """
         #expect(
             try queue.number("select count(*) from postrider.jobs j join \(listed) on l.id = j.id") == 12345)
@@ -164,7 +165,8 @@ struct LargeInsertTests {
         let good = try #require(
             try queue.text(
                 """
-                select format('%s::%s', coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'), format_type(a.atttypid, a.atttypmod))
+                select format('%s::%s', coalesce(pg_get_expr(d.adbin, d.adrelid), 'null'),
+                              format_type(a.atttypid, a.atttypmod))
                 from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
                 where a.attrelid = 'postrider.jobs'::regclass and a.attname = '\(column)'
                 """))
@@ -233,7 +235,8 @@ struct LargeInsertTests {
         try queue.connection.execute(
             """
             insert into postrider_internal.tracks (queue, lane, priority)
-            select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'h.:80', 'h.:443', 'h:080', 'H:80', 'h?a=:1', 'me:x@h:8080']), 0
+            select 'default', unnest(array['h:80', 'h:443', 'h:8080', 'h.:80', 'h.:443', 'h:080', 'H:80', 'h?a=:1',
+                                     'me:x@h:8080']), 0
             """)
         let id = try queue.insert("url", "'\(url)'")
         let found = "select coalesce((select lane from postrider_internal.tracks t where t.id = r.track), 'none')"

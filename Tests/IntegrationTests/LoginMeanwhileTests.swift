@@ -45,7 +45,8 @@ struct LoginMeanwhileTests {
         "select postrider.log_in('user', '{\"access_token\": \"bob\"}')",
         "select postrider.log_out('user'); select postrider.log_in('user', '{\"access_token\": \"bob\"}')",
         """
-        begin; delete from postrider.credentials; insert into postrider.credentials (name, kind) values ('user', 'bearer');
+        begin; delete from postrider.credentials; insert into postrider.credentials (name, kind) values ('user',
+            'bearer');
         select postrider.log_in('user', '{"access_token": "bob"}'); commit
         """,
     ])
@@ -54,7 +55,8 @@ struct LoginMeanwhileTests {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind) values ('user', 'bearer');
-            insert into postrider.services (name, base_url, credential, cookies) values ('api', '\(target.url)', 'user', true);
+            insert into postrider.services (name, base_url, credential, cookies) values ('api', '\(target.url)', 'user',
+                true);
             select postrider.log_in('user', '{"access_token": "ada"}');
             """)
         let worker = try RunningWorker(queue.database)
@@ -74,7 +76,8 @@ struct LoginMeanwhileTests {
             """
             insert into postrider.credentials (name, kind, token_url, allow_private_network)
             values ('user', 'oauth2_refresh_token', '\(api.url)/token', true);
-            insert into postrider.services (name, base_url, credential, cookies) values ('api', '\(target.url)', 'user', true);
+            insert into postrider.services (name, base_url, credential, cookies) values ('api', '\(target.url)', 'user',
+                true);
             select postrider.log_in('user', '{"access_token": "a1", "refresh_token": "r1"}');
             """)
         let worker = try api.worker(queue)
@@ -137,7 +140,8 @@ struct LoginMeanwhileTests {
         func begin(_ server: TargetServer, _ refreshToken: String) throws -> Int64 {
             try queue.connection.execute(
                 """
-                insert into postrider.credentials (name, kind, token_url) values ('user', 'oauth2_refresh_token', '\(server.url)/token');
+                insert into postrider.credentials (name, kind, token_url) values ('user', 'oauth2_refresh_token',
+                    '\(server.url)/token');
                 select postrider.log_in('user', '{"refresh_token": "\(refreshToken)"}');
                 """)
             let id = try queue.insert("credential, url", "'user', '\(api.url)/ok/\(refreshToken)'")

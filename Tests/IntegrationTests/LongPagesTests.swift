@@ -24,7 +24,8 @@ struct LongPagesTests {
         try queue.connection.execute(
             """
             delete from postrider_internal.ready;
-            insert into postrider_internal.results (job_id, attempt, state, status_code, result) values (\(id), 1, 's', 200,
+            insert into postrider_internal.results (job_id, attempt, state, status_code, result) values (\(id), 1, 's',
+                200,
               (select jsonb_agg(i) from generate_series(1, 200000) i))
             """)
         let watched = try WatchedWorker(queue.database)

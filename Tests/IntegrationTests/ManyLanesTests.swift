@@ -75,7 +75,8 @@ struct ManyLanesTests {
             let lane = try queue.number("select id from postrider.lanes where name = 'full'")
             // One that is not told to keep the limit gets nothing of that lane, and nobody anything of the paused one.
             let claim = """
-                select * from postrider_internal.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}', '{0,0,0}', true, '{0,0,0}')
+                select * from postrider_internal.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}',
+                                                       '{0,0,0}', true, '{0,0,0}')
                 """
             let draw =
                 "select * from postrider_internal.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{64}', '{8}')"

@@ -6,8 +6,8 @@ import Testing
 
 /// `children_failed` in all kinds of batches and chains.
 struct MemberCountTests {
-    /// Counted: each member that ended neither as succeeded nor as skipped. The first failure ends the others of a batch, and cancelling
-    /// ends all; a failed chain skips the steps behind.
+    /// Counted: each member that ended neither as succeeded nor as skipped. The first failure ends the others of a
+    /// batch, and cancelling ends all; a failed chain skips the steps behind.
     @Test(
         arguments: [
             (#"{"batch": [{"url": "U/hang/a", N}, {"url": "U/no", N}, {"url": "U/hang/b", N}]}"#, false, "failed", "3"),

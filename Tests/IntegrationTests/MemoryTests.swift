@@ -54,7 +54,8 @@ import Testing
         try queue.insert(
             Self.count, "url, method, body, body_json",
             """
-            '\(target.url)/take/' || i, 'POST', case i % 2 when 0 then convert_to(repeat('x', \(Self.size)), 'UTF8') end,
+            '\(target.url)/take/' || i, 'POST', case i % 2 when 0
+              then convert_to(repeat('x', \(Self.size)), 'UTF8') end,
             case i % 2 when 1 then to_jsonb(repeat('y', \(Self.size - 2))) end
             """)
         try queue.insert(20, "url", "'\(target.url)/ok/' || i")
@@ -92,7 +93,8 @@ import Testing
         try cluster.start()
         let connection = try PGConnection(cluster.connectionString())
         let stored = """
-            select count(*) from postrider_internal.results where state = 's' and attempt = 1 and octet_length(body) = \(size)
+            select count(*) from postrider_internal.results
+              where state = 's' and attempt = 1 and octet_length(body) = \(size)
             """
         try TestClock.wait(Soak.seconds(20), for: "all results") { try connection.query(stored).int64(0, 0) == 60 }
         #expect(target.requests.count == 60)

@@ -5,14 +5,18 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Who migrates, and which roles and owners there are afterwards. Roles belong to the whole server, so each test has its own.
+/// Who migrates, and which roles and owners there are afterwards. Roles belong to the whole server, so each test has
+/// its own.
 struct MigrateRoleTests {
     private static let owners = """
         select distinct owner::regrole::text from (
           select nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
-          union all select relowner from pg_class where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
-          union all select proowner from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
-          union all select typowner from pg_type where typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o order by 1
+          union all select relowner from pg_class
+            where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+          union all select proowner from pg_proc
+            where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+          union all select typowner from pg_type
+            where typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o order by 1
         """
     private static let roles = "select rolname::text from pg_roles where rolname like 'postrider%' order by 1"
 
@@ -46,10 +50,12 @@ struct MigrateRoleTests {
         select p.oid::regprocedure::text from pg_proc p
          where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
            and (not has_function_privilege('postrider_worker', p.oid, 'execute')
-                or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0))
+                or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                           where a.grantee = 0))
         union all
         select c.relname::text from pg_class c
-         where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v')
+         where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+           and c.relkind in ('r', 'p', 'v')
            and not has_table_privilege('postrider_worker', c.oid, 'select')
         order by 1
         """

@@ -61,7 +61,8 @@ struct OnceTests {
             """
             create function public.again(p_job bigint) returns void language sql security definer as
             $$insert into postrider.jobs (url, on_success) select url, case when count < 3 then 'again' end
-                from (select url, (select count(*) from postrider.jobs) as count from postrider.jobs where id = p_job) j$$;
+                from (select url, (select count(*) from postrider.jobs) as count from postrider.jobs
+                      where id = p_job) j$$;
             grant usage on schema public to public; grant execute on function public.again to public;
             insert into postrider.callbacks (name, function) values ('again', 'public.again(bigint)')
             """)
@@ -83,7 +84,8 @@ struct OnceTests {
         try queue.connection.execute(
             """
             insert into postrider.lanes (name, rate_limit, rate_period) values ('slow', 5, '1 s');
-            select postrider.pause_lane('held'), postrider.pause_lane('long', now() + interval '1 min'), postrider.pause_queue('closed');
+            select postrider.pause_lane('held'), postrider.pause_lane('long', now() + interval '1 min'),
+                   postrider.pause_queue('closed');
             """)
         let url = target.url
         try queue.insert(12, "url, lane, tag", "'\(url)/ok', 'slow', 'done'")
@@ -118,7 +120,8 @@ struct OnceTests {
         let job = try queue.insert("url", "'\(target.url)/ok'")
         try queue.connection.execute(
             """
-            update postrider_internal.ready set worker = e.worker, fence = 1, attempt = 1, since = now() - interval '1 min'
+            update postrider_internal.ready set worker = e.worker, fence = 1, attempt = 1,
+              since = now() - interval '1 min'
               from postrider_internal.enlist(0, 'died', '0.1.0', null, 8, '{}', '{}') e;
             update postrider_internal.workers set heartbeat_at = now() - interval '1 min', in_flight = 1
             """)

@@ -5,7 +5,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A client cancels or moves a job in a transaction that it leaves open. Only that job waits for it, whatever dies meanwhile.
+/// A client cancels or moves a job in a transaction that it leaves open. Only that job waits for it, whatever dies
+/// meanwhile.
 struct OpenCancelTests {
     /// The first call of each path never ends, the second does.
     private static func target() throws -> TargetServer {

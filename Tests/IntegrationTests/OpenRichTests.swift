@@ -5,9 +5,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers, other locks.
+/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers,
+/// other locks.
 struct OpenRichTests {
-    /// A service whose answers to `/set` bring a cookie, each time another, with a credential; all but the first answer are held.
+    /// A service whose answers to `/set` bring a cookie, each time another, with a credential; all but the first answer
+    /// are held.
     private func cookieTarget(_ queue: borrowing TestQueue) throws -> TargetServer {
         let target = try TargetServer { request in
             (request.path == "/set" && request.turn == 1 ? [] : [.held])
@@ -16,7 +18,8 @@ struct OpenRichTests {
         try queue.connection.execute(
             """
             insert into postrider.credentials (name, kind) values ('user', 'bearer');
-            insert into postrider.services (name, base_url, credential, cookies) values ('s', '\(target.url)', 'user', true);
+            insert into postrider.services (name, base_url, credential, cookies) values ('s', '\(target.url)', 'user',
+                true);
             select postrider.log_in('user', '{"access_token": "ada"}')
             """)
         return target

@@ -242,7 +242,8 @@ struct OpenTransactionTests {
 }
 
 extension TestQueue {
-    /// Begins a job of which `other` cancels the call in a transaction that it leaves open, and ends 20 beside it; the job.
+    /// Begins a job of which `other` cancels the call in a transaction that it leaves open, and ends 20 beside it; the
+    /// job.
     func cancelOpenly(_ other: borrowing PGConnection, _ target: TargetServer) throws -> Int64 {
         let id = try insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
         try TestClock.wait(10, for: "the call") { target.underWay == 1 }

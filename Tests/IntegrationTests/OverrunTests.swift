@@ -88,7 +88,8 @@ struct OverrunTests {
             until: "select count(*) = 0 from postrider.job_status where lane = 'plain' and finished_at is null")
         return try queue.connection.query(
             """
-            select percentile_cont(0.99) within group (order by extract(epoch from r.finished_at - j.created_at))::float8
+            select percentile_cont(0.99) within group (order by extract(epoch
+                from r.finished_at - j.created_at))::float8
             from postrider.jobs j join postrider_internal.results r on r.job_id = j.id where j.id > \(before)
             """
         ).float8(0, 0)

@@ -25,17 +25,21 @@ struct PageFixture: ~Copyable {
             "'\(url)\(path)', '\(paginate)'" + (values.isEmpty ? "" : ", " + values))
     }
 
-    /// State, error_code, the ids of the result's items, as a range; then number and items of each page: `succeeded 1..15 1:10 2:5`.
+    /// State, error_code, the ids of the result's items, as a range; then number and items of each page: `succeeded
+    /// 1..15 1:10 2:5`.
     func look(_ id: Int64) throws -> String {
         try queue.text(
             """
             select concat_ws(' ', s.state, s.error_code,
                      (select case when count(*) = 0 then null
-                                  when array_agg(i.n order by i.place) = array(select generate_series(min(i.n), max(i.n)))
+                                  when array_agg(i.n order by i.place)
+                                    = array(select generate_series(min(i.n), max(i.n)))
                                   then min(i.n) || '..' || max(i.n) else 'disorder' end
                         from (select (e.value ->> 'id')::int as n, e.place
-                                from jsonb_array_elements(case when s.body is null then s.result end) with ordinality as e(value, place)) i),
-                     (select string_agg(p.page || ':' || p.item_count, ' ' order by p.page) from postrider.pages p where p.job_id = s.id))
+                                from jsonb_array_elements(case when s.body is null
+                                                          then s.result end) with ordinality as e(value, place)) i),
+                     (select string_agg(p.page || ':' || p.item_count, ' ' order by p.page) from postrider.pages p
+                      where p.job_id = s.id))
               from postrider.job_status s where s.id = \(id)
             """) ?? ""
     }

@@ -146,7 +146,8 @@ struct PageLifeTests {
             declare v_chain bigint;
             begin
               insert into postrider.jobs (kind) values ('chain') returning id into v_chain;
-              insert into postrider.jobs (parent_id, name, url, paginate) values (v_chain, 'list', '\(target.url)/list', '{\(Self.style)}');
+              insert into postrider.jobs (parent_id, name, url, paginate) values (v_chain, 'list', '\(target.url)/list',
+                  '{\(Self.style)}');
               insert into postrider.jobs (parent_id, name, method, url, body_json)
               values (v_chain, 'all', 'POST', '\(target.url)/all', '{"all": "{{list.result}}"}');
             end $$

@@ -59,7 +59,8 @@ private final class PageStorm {
         }
         try fleet.waitForEnd(queue, seed: seed, &random)
         try check(isLast: false)
-        // Whatever stopped in the middle goes on there. Twice: who was cancelled in front of a page that is bad at first meets it now.
+        // Whatever stopped in the middle goes on there. Twice: who was cancelled in front of a page that is bad at
+        // first meets it now.
         for _ in 0..<2 {
             try queue.connection.execute(
                 """
@@ -86,9 +87,11 @@ private final class PageStorm {
             select s.id::text, s.state, s.error_code, s.result::text, coalesce(p.numbers, ''),
                    (select string_agg(i.item, ',' order by i.page, i.place)
                       from (select f.page, e.item, e.place from postrider_internal.fetched_pages f
-                             cross join jsonb_array_elements_text(f.items) with ordinality e (item, place) where f.job_id = s.id) i)
+                             cross join jsonb_array_elements_text(f.items) with ordinality e (item, place)
+                               where f.job_id = s.id) i)
             from postrider.job_status s
-            left join (select job_id, string_agg(page::text, ',' order by page) as numbers from postrider_internal.fetched_pages group by 1) p
+            left join (select job_id, string_agg(page::text, ',' order by page) as numbers
+                       from postrider_internal.fetched_pages group by 1) p
               on p.job_id = s.id
             """)
         let byID = Dictionary(uniqueKeysWithValues: rows.map { (Int64($0[0] ?? "") ?? 0, $0) })

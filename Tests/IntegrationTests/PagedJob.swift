@@ -125,7 +125,8 @@ struct PagedJob: CustomStringConvertible {
 extension TestQueue {
     /// Calls that no attempt tells of, job by job.
     func unexplainedPages(_ target: TargetServer) throws -> [String] {
-        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once more.
+        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once
+        // more.
         let calls = Dictionary(grouping: target.requests.filter { !$0.path.hasPrefix("/rough/") }) {
             String($0.path.split(separator: "?")[0])
         }

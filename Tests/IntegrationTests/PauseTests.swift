@@ -155,8 +155,8 @@ struct PauseTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let mountain = Soak.count(100_000, reduced: 20_000)
-        // Half of it takes 12 s: a survey, which finds the other lane, is 5 s after the one before at the most. Answered at once, all
-        // were done within two, before a busy machine had surveyed.
+        // Half of it takes 12 s: a survey, which finds the other lane, is 5 s after the one before at the most.
+        // Answered at once, all were done within two, before a busy machine had surveyed.
         try queue.insert(mountain, "url, lane", "'\(target.url)/wait/10/' || i, 'mountain'")
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -176,8 +176,8 @@ struct PauseTests {
         let worker = try RunningWorker(queue.database, concurrency: 4)
         defer { worker.kill() }
         try TestClock.wait(60, for: "the quick calls") { quick.requests.count == 60 }
-        // Calls of the slow lane never end. By turns, they would soon have all four slots. A slot that becomes free when the last
-        // quick calls have begun is theirs, though.
+        // Calls of the slow lane never end. By turns, they would soon have all four slots. A slot that becomes free
+        // when the last quick calls have begun is theirs, though.
         let late = quick.requests[55].arrivedAt
         #expect(slow.requests.count { $0.arrivedAt < late } == 2)
     }

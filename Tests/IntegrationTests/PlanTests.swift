@@ -91,20 +91,25 @@ struct PlanTests {
         let others = Soak.count(1_000_000, reduced: 50_000)
         try queue.connection.execute(
             """
-            insert into postrider_internal.tracks (queue, lane, priority) select q, l, 0 from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l;
+            insert into postrider_internal.tracks (queue, lane, priority) select q, l, 0
+              from unnest(array['default', 'q']) q, unnest(array['h:80', 'l']) l;
             set session_replication_role = replica;
             insert into postrider.jobs (url, tag) select 'http://h/', 'other' from generate_series(1, \(others)) i;
-            insert into postrider.jobs (url, tag, queue, lane) select 'http://h/', 't', 'q', 'l' from generate_series(1, 100) i;
+            insert into postrider.jobs (url, tag, queue, lane) select 'http://h/', 't', 'q', 'l'
+              from generate_series(1, 100) i;
             insert into postrider_internal.results (job_id, attempt, state, error_code, finished_at, track)
-            select j.id, 1, case when j.queue = 'q' or j.id % 2 = 0 then 'f' else 's' end, 'connect', now() - interval '1 day',
-                   (select t.id from postrider_internal.tracks t where t.queue = j.queue and t.lane = coalesce(j.lane, 'h:80'))
+            select j.id, 1, case when j.queue = 'q' or j.id % 2 = 0 then 'f'
+              else 's' end, 'connect', now() - interval '1 day',
+                   (select t.id from postrider_internal.tracks t
+                    where t.queue = j.queue and t.lane = coalesce(j.lane, 'h:80'))
               from postrider.jobs j;
             update postrider_internal.results set finished_at = now() where job_id > \(others);
             reset session_replication_role;
             """)
         try queue.connection.execute(
             "vacuum analyze postrider.jobs, postrider_internal.results, postrider_internal.tracks")
-        // Walking through the failures of others reads them once each by the index, and none of their jobs: two to four blocks a job.
+        // Walking through the failures of others reads them once each by the index, and none of their jobs: two to four
+        // blocks a job.
         for (words, most) in [
             ("tag => 't'", 10_000), ("since => now() - interval '1 hour', lane => 'l'", 10_000),
             ("lane => 'l'", 10_000 + others * 6 / 10), ("queue => 'q'", 10_000 + others * 6 / 10),
@@ -242,7 +247,8 @@ struct PlanTests {
                 try queue.connection.execute(
                     """
                     update postrider_internal.scheduled set run_at = now() - interval '1 s', attempt = 1
-                    where job_id in (select job_id from postrider_internal.scheduled where attempt = 0 order by run_at limit 64)
+                    where job_id in (select job_id from postrider_internal.scheduled where attempt = 0
+                                     order by run_at limit 64)
                     """)
                 cost = try buffers(promote, queue)
             }
@@ -264,7 +270,8 @@ struct PlanTests {
             // The session's counters are passed on now and then, so the difference counts, within one transaction.
             let scans = """
                 select relname || ' ' || seq_scan from pg_stat_xact_user_tables
-                where schemaname in ('postrider', 'postrider_internal') and relname ~ '^(ready|scheduled|jobs|results|past_attempts)' order by relname
+                where schemaname in ('postrider', 'postrider_internal')
+                  and relname ~ '^(ready|scheduled|jobs|results|past_attempts)' order by relname
                 """
             let before = try queue.rows(scans)
             let touched = try queue.buffers(sql)

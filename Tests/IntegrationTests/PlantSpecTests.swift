@@ -152,7 +152,8 @@ struct PlantSpecTests {
             try queue.number(
                 """
                 select count(*) from (
-                  select url, name, position, row_number() over (order by id) as nth from postrider.jobs where parent_id = \(root)) j
+                  select url, name, position, row_number() over (order by id) as nth from postrider.jobs
+                    where parent_id = \(root)) j
                 where url = 'http://h/' || nth and name = 'n' || nth and position = nth
                 """) == 10_000)
     }

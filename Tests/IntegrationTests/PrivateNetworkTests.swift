@@ -16,7 +16,8 @@ struct PrivateNetworkTests {
             insert into postrider.credentials (name, kind, token_url, client_id)
             values ('robot', 'oauth2_client_credentials', '\(url)/token', 'app');
             select postrider.log_in('robot', '{"client_secret": "s"}');
-            insert into postrider.services (name, base_url, credential) values ('robots', 'https://example.org', 'robot');
+            insert into postrider.services (name, base_url, credential) values ('robots', 'https://example.org',
+                'robot');
             """)
         try api.folder.write("webhooks", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         let worker = try WorkerProcess.start([

@@ -38,7 +38,8 @@ struct PublicationTests {
         _ = try queue.rows("select postrider_internal.extend_partitions(\(leader)::int, \(epoch))")
         let tables = """
             select c.relname::text from pg_class c
-             where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p') and c.relpersistence = 'p'
+             where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               and c.relkind in ('r', 'p') and c.relpersistence = 'p'
             """
         #expect(try queue.rows(tables).contains(["jobs_3"]))
         let keyless = try queue.rows(

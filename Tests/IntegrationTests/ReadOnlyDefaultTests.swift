@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Logins and databases where `default_transaction_read_only` is on: reading goes on, and what writes names the setting.
+/// Logins and databases where `default_transaction_read_only` is on: reading goes on, and what writes names the
+/// setting.
 struct ReadOnlyDefaultTests {
     private let off = "set default_transaction_read_only = off"
     private let on = "set default_transaction_read_only = on"

@@ -18,7 +18,8 @@ struct RefusalStreakTests {
     /// What an answer to a call begun so long ago says of its lane.
     private static func sign(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String) -> String {
         """
-        row((select id from postrider_internal.tracks), clock_timestamp() - interval '\(begunBefore)', \(wait), \(status), '\(verdict)')::postrider_internal.lane_signal
+        row((select id from postrider_internal.tracks), clock_timestamp() - interval '\(begunBefore)', \(wait),
+            \(status), '\(verdict)')::postrider_internal.lane_signal
         """
     }
 

@@ -10,7 +10,8 @@ struct RefusedEndpointTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', '\(api.url)/token');
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token',
+                '\(api.url)/token');
             insert into postrider.services (name, base_url, credential) values ('api', '\(api.url)/api/', 'c');
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
             """)

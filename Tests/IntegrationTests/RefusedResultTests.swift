@@ -18,7 +18,8 @@ struct RefusedResultTests {
               end if;
               return new;
             end $$;
-            create trigger refuse before insert on postrider_internal.results for each row execute function public.refuse()
+            create trigger refuse before insert
+              on postrider_internal.results for each row execute function public.refuse()
             """)
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

@@ -49,7 +49,8 @@ struct RemovedTrackTests {
     /// By the worker that leads.
     private static let removeAll = """
         select coalesce(sum(r.removed), 0)
-          from postrider_internal.leases l cross join lateral postrider_internal.remove_tracks(l.owner, l.epoch, 0, 1000, '0 s') r
+          from postrider_internal.leases l cross
+            join lateral postrider_internal.remove_tracks(l.owner, l.epoch, 0, 1000, '0 s') r
         """
     private static let numbers = "select coalesce(sum(cardinality(tracks)), 0) from postrider_internal.removed_tracks"
     private static let places = """
@@ -75,7 +76,8 @@ struct RemovedTrackTests {
         try queue.connection.execute(
             """
             update postrider_internal.ready set worker = 7 where job_id = 2;
-            update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity' where lane <> 'new'
+            update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity'
+              where lane <> 'new'
             """)
         #expect(try leader.remove(queue, age: "1 day") == 1)
         let left = "select string_agg(lane, ' ' order by id) from postrider_internal.tracks"
@@ -105,7 +107,8 @@ struct RemovedTrackTests {
         try queue.connection.execute(
             """
             with gone as (delete from postrider_internal.ready returning *)
-            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
+            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f'
+              from gone
             """)
         let client = try PGConnection(queue.database)
         try client.execute(begin)
@@ -148,8 +151,10 @@ struct RemovedTrackTests {
         try queue.connection.execute(
             """
             with gone as (delete from postrider_internal.ready returning *),
-            tally as (insert into postrider_internal.job_deltas (tracks, states, jobs) select array[track], '{f}', '{1}' from gone)
-            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f' from gone
+            tally as (insert into postrider_internal.job_deltas (tracks, states, jobs) select array[track], '{f}', '{1}'
+                      from gone)
+            insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f'
+              from gone
             """)
         // The tallies of these tracks are not folded yet.
         #expect(try leader.remove(queue, rounds: 6) == 3)

@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `settings.max_request_body` bounds what a job sends, counted as sent, when it is inserted and when its templates are filled.
+/// `settings.max_request_body` bounds what a job sends, counted as sent, when it is inserted and when its templates are
+/// filled.
 struct RequestSizeTests {
     /// Each kind of body with exactly the size given, in SQL.
     private static func body(_ column: String, _ bytes: Int) -> String {
@@ -93,7 +94,8 @@ struct RequestSizeTests {
                 try queue.text(
                     """
                     select (postrider_internal.json_bytes(j, 536870912) = octet_length(j::text)
-                            and (postrider_internal.json_bytes(j, 70000) > 70000) = (octet_length(j::text) > 70000))::text
+                            and (postrider_internal.json_bytes(j, 70000) > 70000)
+                              = (octet_length(j::text) > 70000))::text
                       from (select \(text)::jsonb as j) x
                     """) == "true")
         }

@@ -18,7 +18,8 @@ struct RequestURLTests {
             values ('api', 'https://user:word@api.example.com/v1', 'https://cdn.example.com/x', '{"app": "17", "api_key": "k1"}');
             insert into postrider.credentials (name, kind, place, allowed_origins)
             values ('key', 'api_key', '{"query": "tok"}', '{https://api.example.com}');
-            insert into postrider.services (name, base_url, credential) values ('keyed', 'https://api.example.com', 'key')
+            insert into postrider.services (name, base_url, credential) values ('keyed', 'https://api.example.com',
+                'key')
             """)
     }
 
@@ -94,7 +95,8 @@ struct RequestURLTests {
         try queue.connection.execute("select postrider.reschedule(\(id), now())")
         try queue.wait(for: id, toBe: "succeeded")
         let ended = """
-            select elapsed between '1 h' and '1 h 1 min' and last_error is null from postrider.job_status where id = \(id)
+            select elapsed between '1 h' and '1 h 1 min' and last_error is null from postrider.job_status
+              where id = \(id)
             """
         #expect(try queue.connection.query(ended).bool(0, 0))
         // After a retry it begins anew.

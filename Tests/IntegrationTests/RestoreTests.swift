@@ -83,7 +83,8 @@ struct RestoreTests {
         let rows = try fixture.queue.connection.query(
             """
             select j.url, s.state, count(a.job_id), j.delivery, coalesce(convert_from(r.body, 'UTF8'), '')
-            from postrider.jobs j join postrider.job_status s on s.id = j.id join postrider_internal.results r on r.job_id = j.id
+            from postrider.jobs j join postrider.job_status s on s.id = j.id
+              join postrider_internal.results r on r.job_id = j.id
             left join postrider.attempts a on a.job_id = j.id group by 1, 2, 4, 5
             """)
         #expect(rows.rowCount == 12 + 10 * count + 2 * count)

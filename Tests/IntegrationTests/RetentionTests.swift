@@ -14,7 +14,8 @@ struct RetentionTests {
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
         try queue.connection.execute(
             """
-            update postrider_internal.results set finished_at = now() - interval '31 days', state = 's' where job_id > 10;
+            update postrider_internal.results set finished_at = now() - interval '31 days', state = 's'
+              where job_id > 10;
             update postrider_internal.jobs_1 set created_at = now() - interval '31 days'
             """)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")

@@ -65,8 +65,8 @@ struct RetryBudgetTests {
             return (calls.count, calls.count { $0.turn > 1 })
         }
 
-        /// Whether no more than a fifth of the calls since then were retries, or ten a second; a second's worth may be made up for,
-        /// and what was under way is let through.
+        /// Whether no more than a fifth of the calls since then were retries, or ten a second; a second's worth may be
+        /// made up for, and what was under way is let through.
         func isWithinBudget(since start: UInt64) -> Bool {
             let calls = calls(since: start)
             let seconds = TestClock.seconds(since: start)

@@ -6,18 +6,21 @@ import Testing
 
 /// All that failed, once more.
 struct RetryFailedTests {
-    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8 succeeded. The lane
-    /// is that of the URL, but l for each third; the first four have a tag.
+    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8
+    /// succeeded. The lane is that of the URL, but l for each third; the first four have a tag.
     private static func make(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
             insert into postrider.jobs (url, queue, lane, tag)
-            select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end, case when i % 3 = 0 then 'l' end, case when i < 4 then 't' end
+            select 'http://h/' || i, case when i % 2 = 0 then 'a' else 'b' end, case when i % 3 = 0 then 'l' end, case
+              when i < 4 then 't' end
               from generate_series(0, 8) i;
             with gone as (delete from postrider_internal.ready returning *)
-            insert into postrider_internal.results (job_id, attempt, track, state, error_code, finished_at, fence, started_at)
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, finished_at, fence,
+                                                    started_at)
             select g.job_id, 3, g.track, (array['f','f','f','f','f','f','u','e','s'])[n.i + 1]::"char",
-                   case when n.i < 3 then 'http_status' when n.i < 6 then 'connect' end, now() - n.i * interval '1 hour', 7, now()
+                   case when n.i < 3 then 'http_status' when n.i < 6
+                     then 'connect' end, now() - n.i * interval '1 hour', 7, now()
               from gone g join (select id, right(url, 1)::int as i from postrider.jobs) n on n.id = g.job_id
             """)
     }
@@ -150,7 +153,8 @@ struct RetryFailedTests {
         try queue.connection.execute(
             """
             set session_replication_role = replica;
-            insert into postrider_internal.results (job_id, attempt, track, state, error_code) select id, 1, 1, 'f', 'connect' from postrider.jobs;
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code) select id, 1, 1, 'f',
+              'connect' from postrider.jobs;
             delete from postrider_internal.ready; delete from postrider_internal.intake;
             reset session_replication_role
             """)

@@ -14,9 +14,11 @@ struct RoleTests {
               select 'schema' as name, nspacl as acl, 'n'::"char" as kind, nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
               union all
               select oid::regclass::text, relacl, 'r', relowner from pg_class
-               where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind in ('r', 'p', 'v', 'S')
+               where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                 and relkind in ('r', 'p', 'v', 'S')
               union all
-              select oid::regprocedure::text, proacl, 'f', proowner from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o
+              select oid::regprocedure::text, proacl, 'f', proowner from pg_proc
+                where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o
             where o.owner <> 'postrider_owner'::regrole
                or exists (select from aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) a where a.grantee = 0)
             """)
@@ -33,7 +35,8 @@ struct RoleTests {
             """
             select relname::text from pg_class c
              where relnamespace = 'postrider'::regnamespace and relkind = 'v'
-               and not (has_table_privilege('postrider_reader', oid, 'select') and has_table_privilege('postrider_admin', oid, 'select'))
+               and not (has_table_privilege('postrider_reader', oid, 'select')
+                        and has_table_privilege('postrider_admin', oid, 'select'))
             """)
         #expect(unread == [])
         let unused = try queue.rows(
@@ -46,7 +49,8 @@ struct RoleTests {
         let forClients = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef and has_function_privilege('postrider_client', oid, 'execute')
+             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
+               and has_function_privilege('postrider_client', oid, 'execute')
              order by 1
             """)
         #expect(
@@ -57,7 +61,8 @@ struct RoleTests {
         let forReaders = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef and has_function_privilege('postrider_reader', oid, 'execute')
+             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
+               and has_function_privilege('postrider_reader', oid, 'execute')
              order by 1
             """)
         #expect(
@@ -81,7 +86,8 @@ struct RoleTests {
         try queue.connection.execute(
             """
             insert into postrider.services (name, base_url) values ('api', 'http://h/');
-            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'), ('api', 2, 'http://b/');
+            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'),
+              ('api', 2, 'http://b/');
             insert into postrider.jobs (service, url, run_at) values ('api', '/1', now() + interval '1 day')
             """)
         let reader = try TestRole.reader.connect(queue)
@@ -115,7 +121,8 @@ struct RoleTests {
             update postrider.credentials set allowed_origins = '{http://h,http://g}';
             insert into postrider.services (name, base_url, credential) values ('api', 'http://h/', 'key');
             update postrider.services set timeout = '5 s';
-            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'), ('api', 2, 'http://b/');
+            insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://a/'),
+              ('api', 2, 'http://b/');
             update postrider.servers set base_url = 'http://c/' where position = 2;
             select postrider.switch_server('api', 2);
             delete from postrider.servers;
@@ -212,7 +219,8 @@ struct RoleTests {
             try queue.rows(
                 """
                 select relname::text, relowner::regrole::text from pg_class
-                 where relname in ('jobs_3', 'results_3') and relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) order by 1
+                 where relname in ('jobs_3', 'results_3')
+                   and relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) order by 1
                 """) == [["jobs_3", "postrider_owner"], ["results_3", "postrider_owner"]])
         let pruned = try worker.query("select dropped from postrider_internal.prune(\(id)::int, \(epoch))").text(0, 0)
         #expect(pruned == "jobs_1 from 1 to 1000000")

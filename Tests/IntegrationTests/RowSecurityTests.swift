@@ -65,7 +65,9 @@ struct RowSecurityTests {
         try queue.connection.execute(
             """
             do $$ declare v_table regclass; begin
-              for v_table in select oid from pg_class where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind in ('r', 'p') loop
+              for v_table in select oid from pg_class
+                where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                  and relkind in ('r', 'p') loop
                 execute format('alter table %s enable row level security', v_table);
               end loop;
             end $$

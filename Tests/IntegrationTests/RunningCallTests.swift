@@ -101,7 +101,8 @@ struct RunningCallTests {
             """
             select distinct c.relname::text
             from pg_rewrite r
-            join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
+            join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+              and d.refclassid = 'pg_class'::regclass
             join pg_class c on c.oid = d.refobjid and c.relpersistence <> 'p'
             where r.ev_class in ('postrider.attempts'::regclass, 'postrider.job_status'::regclass)
             """)

@@ -124,8 +124,10 @@ struct ScheduleJobTests {
         try queue.connection.execute("update postrider.schedules set enabled = false")
         let rows = try queue.rows(
             """
-            select s.name, (s.missed > 0)::text, (s.last_missed_at is not null and s.last_missed_reason is not null)::text,
-                   (select (count(*) + s.missed - 1) * \(period) - extract(epoch from greatest(max(j.run_at), s.last_missed_at) - min(j.run_at))::int
+            select s.name, (s.missed > 0)::text,
+                   (s.last_missed_at is not null and s.last_missed_reason is not null)::text,
+                   (select (count(*) + s.missed - 1) * \(period) - extract(epoch
+                       from greatest(max(j.run_at), s.last_missed_at) - min(j.run_at))::int
                       from postrider.jobs j where j.tag = s.name)::text
               from postrider.schedule_status s order by s.name
             """)

@@ -15,7 +15,8 @@ struct SchemaTests {
             select kind || ' ' || name from (
               select 'relation' as kind, c.relname::text as name, obj_description(c.oid, 'pg_class') as words
                 from pg_class c
-               where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and c.relkind in ('r', 'p', 'v', 'm', 'S')
+               where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                 and c.relkind in ('r', 'p', 'v', 'm', 'S')
                  and not c.relispartition
                  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
               union all
@@ -24,7 +25,8 @@ struct SchemaTests {
               union all
               select 'type', t.typname::text, obj_description(t.oid, 'pg_type')
                 from pg_type t
-               where t.typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and t.typtype in ('e', 'd', 'r')) o
+               where t.typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                 and t.typtype in ('e', 'd', 'r')) o
             where words is null or words !~ '.'
             order by 1
             """)
@@ -51,7 +53,8 @@ struct SchemaTests {
             """
             select proname::text from pg_proc
             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prokind = 'f'
-              and (proconfig::text like '%enable_%' or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|job_deltas|intake)')
+              and (proconfig::text like '%enable_%'
+                   or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|job_deltas|intake)')
               and proname not in ('retry', 'reschedule')
               and not coalesce('jit=off' = any (proconfig), false)
             order by 1
@@ -67,10 +70,12 @@ struct SchemaTests {
         let loose = try queue.rows(
             """
             select f.proname::text from pg_proc f
-            where f.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and f.proparallel = 's'
+            where f.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+              and f.proparallel = 's'
               and (f.prosrc ~* 'exception\\s+when'
                    or exists (select from pg_proc g
-                               join pg_namespace n on n.oid = g.pronamespace and n.nspname in ('postrider', 'postrider_internal')
+                               join pg_namespace n on n.oid = g.pronamespace
+                                 and n.nspname in ('postrider', 'postrider_internal')
                                where g.proparallel <> 's' and g.oid <> f.oid
                                  and f.prosrc ~ (n.nspname || '\\.' || g.proname || '\\s*\\(')))
             order by 1
@@ -85,9 +90,12 @@ struct SchemaTests {
             """
             select distinct p.proname::text
             from pg_rewrite r
-            join pg_class c on c.oid = r.ev_class and c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
-            join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_proc'::regclass
-            join pg_proc p on p.oid = d.refobjid and p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            join pg_class c on c.oid = r.ev_class
+              and c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+              and d.refclassid = 'pg_proc'::regclass
+            join pg_proc p on p.oid = d.refobjid
+              and p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
             where p.prosqlbody is null and coalesce(array_to_string(p.proconfig, ' '), '') not like '%search_path=%'
             """)
         #expect(read == [])
@@ -107,12 +115,14 @@ struct SchemaTests {
             analyze postrider.jobs, postrider_internal.results;
             set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;
             set min_parallel_index_scan_size = 0;
-            select set_config(name, 'on', false) from pg_settings where name in ('force_parallel_mode', 'debug_parallel_query')
+            select set_config(name, 'on', false) from pg_settings
+              where name in ('force_parallel_mode', 'debug_parallel_query')
             """)
         let views = try queue.rows(
             """
             select oid::regclass::text from pg_class
-             where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind = 'v' order by 1
+             where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind = 'v'
+               order by 1
             """)
         #expect(views.count > 10)
         for view in views.compactMap(\.[0]) {

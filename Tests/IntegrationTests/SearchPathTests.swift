@@ -5,8 +5,8 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Databases in which everybody may create objects in `public`, as in those that an upgrade brings from before PostgreSQL 15: what others
-/// put there under names of the system runs in no session of the program's.
+/// Databases in which everybody may create objects in `public`, as in those that an upgrade brings from before
+/// PostgreSQL 15: what others put there under names of the system runs in no session of the program's.
 struct SearchPathTests {
     /// Each fits what the program calls by these names better than the system's own.
     private static let traps = """

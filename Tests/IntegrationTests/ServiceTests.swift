@@ -208,7 +208,8 @@ struct ServiceTests {
             #expect(error.map { "\($0)" }?.contains("services.\(column):") == true)
             try queue.connection.execute(
                 """
-                begin; \(insert); insert into postrider.servers (service, position, base_url) values ('api', 1, 'http://h/'); commit;
+                begin; \(insert); insert into postrider.servers (service, position, base_url) values ('api', 1,
+                    'http://h/'); commit;
                 delete from postrider.servers; delete from postrider.services
                 """)
         }
@@ -303,7 +304,8 @@ struct ServiceTests {
         let first = try RunningWorker(queue.database, concurrency: 16)
         try queue.connection.execute(
             """
-            with plain as (insert into postrider.jobs (url) select '\(target.url)/ok/plain/' || n from generate_series(1, 200) n)
+            with plain as (insert into postrider.jobs (url) select '\(target.url)/ok/plain/' || n
+                           from generate_series(1, 200) n)
             insert into postrider.jobs (service, url) select 'api', 'rich/' || n from generate_series(1, 200) n
             """)
         try queue.wait(until: "select count(*) > 20 from postrider_internal.results")

@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Sessions with settings of their own: function texts are read under those of whoever calls them, and so is what PostgreSQL writes.
+/// Sessions with settings of their own: function texts are read under those of whoever calls them, and so is what
+/// PostgreSQL writes.
 struct SessionSettingTests {
     private static let settings = ["standard_conforming_strings = off", "quote_all_identifiers = on"]
 

@@ -5,8 +5,8 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Several owners on one server: the roles are those of whoever made them first. From PostgreSQL 16 on only who has the admin option of
-/// a role may grant it, before that everybody with CREATEROLE.
+/// Several owners on one server: the roles are those of whoever made them first. From PostgreSQL 16 on only who has the
+/// admin option of a role may grant it, before that everybody with CREATEROLE.
 struct SharedRoleTests {
     /// A server of its own, since roles belong to the whole of it.
     private struct Server {
@@ -46,8 +46,10 @@ struct SharedRoleTests {
             let result = try PGConnection(cluster.connectionString(database: name)).query(
                 """
                 select nspowner::regrole::text from pg_namespace where nspname in ('postrider', 'postrider_internal')
-                union select relowner::regrole::text from pg_class where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
-                union select proowner::regrole::text from pg_proc where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                union select relowner::regrole::text from pg_class
+                  where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                union select proowner::regrole::text from pg_proc
+                  where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
                 order by 1
                 """)
             return (0..<result.rowCount).map { result.text($0, 0) }

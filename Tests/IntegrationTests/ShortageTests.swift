@@ -88,7 +88,8 @@ struct ShortageTests {
               return new;
             end $$;
             grant usage on schema app to public;
-            create trigger fails before insert on postrider_internal.results for each row execute function app.fail_row('results')
+            create trigger fails before insert
+              on postrider_internal.results for each row execute function app.fail_row('results')
             """)
     }
 
@@ -229,7 +230,8 @@ struct ShortageTests {
             language plpgsql as $$
             begin
               perform app.fail('answer');
-              select i.* into value, defect from postrider_internal.answer_value_indeed(p_headers, p_body, p_encoding) i;
+              select i.* into value, defect
+                from postrider_internal.answer_value_indeed(p_headers, p_body, p_encoding) i;
             end $$;
             grant execute on function postrider_internal.answer_value(bytea, bytea, text) to public;
             create trigger fails before insert on postrider.jobs for each row when (new.parent_id is not null)
@@ -293,7 +295,8 @@ struct ShortageTests {
               end if;
             end $$;
             create function app.fail_row() returns trigger language plpgsql as $$ begin perform app.fail(); return new; end $$;
-            create trigger fails before insert on postrider_internal.results for each row execute function app.fail_row();
+            create trigger fails before insert
+              on postrider_internal.results for each row execute function app.fail_row();
             create function app.short(bigint) returns void language plpgsql as $$
             begin
               perform app.fail();

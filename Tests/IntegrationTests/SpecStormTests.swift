@@ -148,12 +148,14 @@ private final class SpecStorm {
         let jobs = try queue.rows(
             """
             select s.id::text, s.state, s.url, s.error_code
-              from postrider_internal.trees t join postrider.job_status s on s.parent_id = t.job_id where t.root_id = \(plant.id) order by s.id
+              from postrider_internal.trees t join postrider.job_status s on s.parent_id = t.job_id
+                where t.root_id = \(plant.id) order by s.id
             """)
         let tries = try queue.rows(
             """
             select a.started_at::text, a.job_id::text, a.attempt::text, a.worker, a.status_code::text, a.error_code
-              from postrider_internal.trees t join postrider_internal.members m on m.parent_id = t.job_id join postrider.attempts a on a.job_id = m.job_id
+              from postrider_internal.trees t join postrider_internal.members m on m.parent_id = t.job_id
+                join postrider.attempts a on a.job_id = m.job_id
              where t.root_id = \(plant.id) order by a.started_at
             """)
         return " of \(plant.id), \(plant.spec), whose jobs are \(jobs) and were tried so: \(tries)"

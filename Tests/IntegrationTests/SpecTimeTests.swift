@@ -61,7 +61,8 @@ struct SpecTimeTests {
         try client.execute(
             """
             insert into postrider.jobs (kind, each) values ('batch', '\(each)');
-            insert into postrider.jobs (url, tag, run_at, expires_at) values ('\(target.url)/plain', 'plain', 'now', 'tomorrow')
+            insert into postrider.jobs (url, tag, run_at, expires_at) values ('\(target.url)/plain', 'plain', 'now',
+                'tomorrow')
             """)
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

@@ -6,8 +6,8 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// An ANALYZE in a quiet moment notes that a table of the queue is empty, and until the next one every plan believes it,
-/// however long the queue is by then.
+/// An ANALYZE in a quiet moment notes that a table of the queue is empty, and until the next one every plan believes
+/// it, however long the queue is by then.
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
     private static let tables =
@@ -38,7 +38,8 @@ struct StaleStatisticsTests {
 
         let jobs = try queue.number("select count(*) from postrider.jobs where id >= \(first)")
         let read = try Self.rowsRead(queue) - before
-        // Some 90 a job, whole looks through ready included when a worker comes and goes. Joined as a planner likes it: 7,000 to 14,000.
+        // Some 90 a job, whole looks through ready included when a worker comes and goes. Joined as a planner likes it:
+        // 7,000 to 14,000.
         #expect(read < jobs * 1000, "\(read) rows for \(jobs) jobs")
     }
 
@@ -57,15 +58,18 @@ struct StaleStatisticsTests {
     private static func fill(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
-            insert into postrider_internal.tracks (queue, lane, priority) values ('held', postrider_internal.url_lane('http://h/'), 0);
+            insert into postrider_internal.tracks (queue, lane, priority) values ('held',
+                postrider_internal.url_lane('http://h/'), 0);
             select postrider.pause_queue('held')
             """)
         try queue.insert(9_000, "queue, url", "'held', 'http://h/' || i")
         try queue.insert(9_000, "queue, url, run_at", "'held', 'http://h/' || i, now() + interval '1 day'")
         try queue.connection.execute(
             """
-            with root as (insert into postrider.jobs (kind, queue) select 'batch', 'held' from generate_series(1, 2000) returning id)
-            insert into postrider.jobs (parent_id, queue, url) select id, 'held', 'http://h/' || i from root, generate_series(1, 3) i
+            with root as (insert into postrider.jobs (kind, queue) select 'batch', 'held' from generate_series(1, 2000)
+                          returning id)
+            insert into postrider.jobs (parent_id, queue, url) select id, 'held', 'http://h/' || i
+              from root, generate_series(1, 3) i
             """)
     }
 
@@ -75,7 +79,8 @@ struct StaleStatisticsTests {
             """
             update pg_class c set reltuples = 0, relpages = 1
               from pg_class t left join pg_index i on i.indrelid = t.oid
-             where t.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and t.relname = any (\(tables)) and c.oid in (t.oid, i.indexrelid)
+             where t.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               and t.relname = any (\(tables)) and c.oid in (t.oid, i.indexrelid)
             """)
     }
 
@@ -87,7 +92,8 @@ struct StaleStatisticsTests {
             select (select sum(t.seq_tup_read) from pg_stat_user_tables t
                      where t.schemaname in ('postrider', 'postrider_internal') and t.relname = any (\(tables)))::bigint
                    + (select sum(i.idx_tup_read) from pg_stat_user_indexes i
-                       where i.schemaname in ('postrider', 'postrider_internal') and i.relname = any (\(tables)))::bigint
+                       where i.schemaname in ('postrider', 'postrider_internal')
+                         and i.relname = any (\(tables)))::bigint
             """)
     }
 
@@ -98,7 +104,8 @@ struct StaleStatisticsTests {
             """
             insert into postrider.services (name, base_url) values ('one', '\(url)') on conflict do nothing;
             insert into postrider.services (name) values ('two') on conflict do nothing;
-            insert into postrider.servers (service, position, base_url) values ('two', 1, '\(url)/ok/a'), ('two', 2, '\(url)/ok/b')
+            insert into postrider.servers (service, position, base_url) values ('two', 1, '\(url)/ok/a'),
+              ('two', 2, '\(url)/ok/b')
               on conflict do nothing;
             insert into postrider.lanes (name, max_in_flight) values ('narrow', 2) on conflict do nothing;
             insert into postrider.credentials (name, kind, token_url, client_id)

@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A token is fresh for a short while. Jobs that had to wait before they could be sent again may carry one that has ended since.
+/// A token is fresh for a short while. Jobs that had to wait before they could be sent again may carry one that has
+/// ended since.
 struct StaleTokenTests {
     private static func tokens(_ ended: ClosedRange<Int>) -> String {
         "{\"expired\": [\(ended.map { "\"a\($0)\"" }.joined(separator: ", "))]}"
@@ -14,13 +15,15 @@ struct StaleTokenTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token', '\(url)/token');
+            insert into postrider.credentials (name, kind, token_url) values ('c', 'oauth2_refresh_token',
+                '\(url)/token');
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
             """)
         return queue
     }
 
-    /// Two jobs of a lane that is paused: they were refused with `a1`, and have waited since, while another job was well with `a2`.
+    /// Two jobs of a lane that is paused: they were refused with `a1`, and have waited since, while another job was
+    /// well with `a2`.
     private func holdTwo(_ queue: borrowing TestQueue, _ api: TokenAPI) throws {
         try queue.insert(2, "lane, url, credential", "'held', '\(api.url)/api/held' || i, 'c'")
         try queue.wait(until: "select state = 'cooldown' and jobs_waiting = 2 from postrider.credential_status")
@@ -75,7 +78,8 @@ struct StaleTokenTests {
             """
             update postrider_internal.refreshes set \(refreshes);
             insert into postrider_internal.refused_endpoints (credential, endpoint, version, refused_at)
-            select 'c', 'GET http://127.0.0.1:1/' || o.path, 0, now() + o.at::interval from (values \(others)) o (path, at);
+            select 'c', 'GET http://127.0.0.1:1/' || o.path, 0, now() + o.at::interval
+              from (values \(others)) o (path, at);
             update postrider_internal.ready set worker = 1, fence = 5, attempt = 1, since = now() where job_id = \(job);
             insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code)
             select \(job), n, now() - interval '1 min', 1, 1, 'token_expired' from generate_series(2, \(sends)) n
@@ -125,7 +129,8 @@ struct StaleTokenTests {
         #expect(try queue.text("select state from postrider.credentials") == state)
         let isLater = try queue.text(
             """
-            select coalesce(s.next_try_at = r.forced_at and r.forced_at between now() and now() + interval '1 s', false)::text
+            select coalesce(s.next_try_at = r.forced_at and r.forced_at between now() and now() + interval '1 s',
+                            false)::text
             from postrider.credential_status s, postrider_internal.refreshes r
             """)
         #expect(isLater == "\(state == "cooldown")")

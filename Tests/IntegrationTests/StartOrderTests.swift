@@ -26,8 +26,9 @@ struct StartOrderTests {
         let queue = try TestQueue()
         let worker = try worker(queue, target)
         defer { worker.kill() }
-        // A worker does not wait for a survey that takes longer than `ClaimHold.longest`, as surveys may on a busy machine. So the
-        // high one need not come first in each round. `ScheduleTests` checks the exact rule on a clock of its own.
+        // A worker does not wait for a survey that takes longer than `ClaimHold.longest`, as surveys may on a busy
+        // machine. So the high one need not come first in each round. `ScheduleTests` checks the exact rule on a clock
+        // of its own.
         var first = 0
         var level = 0
         while first < 2, level < 40 {

@@ -42,8 +42,10 @@ struct StatusTests {
         try queue.connection.execute(
             """
             with b as (insert into postrider.jobs (kind) values ('batch') returning id)
-            insert into postrider.jobs (parent_id, position, url) select b.id, i, 'http://h/' from b, generate_series(1, 20000) i;
-            insert into postrider_internal.results (job_id, attempt, state) select id, 1, 's' from postrider.jobs where kind = 'request';
+            insert into postrider.jobs (parent_id, position, url) select b.id, i, 'http://h/'
+              from b, generate_series(1, 20000) i;
+            insert into postrider_internal.results (job_id, attempt, state) select id, 1, 's' from postrider.jobs
+              where kind = 'request';
             analyze
             """)
         let batch = try queue.number("select max(id) from postrider.jobs where kind = 'batch'")
@@ -94,7 +96,8 @@ struct StatusTests {
             "select queue, ready::text, scheduled::text, waiting::text from postrider.queue_status order by queue"
         #expect(try queue.rows(shown) == [["default", "10101", "1", "2"], ["mail", "1", "0", "2"]])
         let counted = """
-            select queue, count(*) filter (where state = 'ready')::text, count(*) filter (where state = 'scheduled')::text,
+            select queue, count(*) filter (where state = 'ready')::text,
+                   count(*) filter (where state = 'scheduled')::text,
                    count(*) filter (where state = 'waiting')::text
               from postrider.job_status where kind = 'request' group by queue order by queue
             """
@@ -166,10 +169,12 @@ struct StatusTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider_internal.tracks (queue, lane, priority) values ('big', 'h:80', 0), ('small', 'h:80', 0), ('later', 'h:80', 0);
+            insert into postrider_internal.tracks (queue, lane, priority) values ('big', 'h:80', 0),
+              ('small', 'h:80', 0), ('later', 'h:80', 0);
             insert into postrider_internal.ready (seq, job_id, track, max_attempts, worker)
             select i, i, 1, 5, (i <= 64)::int from generate_series(1, \(count)) i;
-            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 2, 5 from generate_series(1, 7) i;
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 2, 5
+              from generate_series(1, 7) i;
             insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts)
             select now() + interval '1 h', i, 3, 5 from generate_series(1, 2 * \(count)) i;
             """)

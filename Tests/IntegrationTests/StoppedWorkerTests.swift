@@ -101,7 +101,8 @@ struct StoppedWorkerTests {
         try queue.connection.execute(
             """
             begin;
-            update postrider_internal.scheduled set run_at = now() - interval '1 s', expires_at = now() where job_id = \(due);
+            update postrider_internal.scheduled set run_at = now() - interval '1 s', expires_at = now()
+              where job_id = \(due);
             """)
         let calls = try queue.rows(Self.leaderCalls(owner, epoch)).map { $0[0] ?? "" }
         #expect(calls.count >= 8)
@@ -136,7 +137,8 @@ struct StoppedWorkerTests {
                         when 'p_lists' then '100' else 'null' end, ', ' order by a.place)
             from unnest(p.proargnames) with ordinality a(name, place) where a.place <= p.pronargs) || ')'
         from pg_proc p
-        where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and p.proargnames[1:2] = '{p_worker,p_epoch}'
+        where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+          and p.proargnames[1:2] = '{p_worker,p_epoch}'
         """
     }
 }

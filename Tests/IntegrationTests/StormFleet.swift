@@ -64,14 +64,18 @@ final class StormFleet {
         }
     }
 
-    /// Until nothing of the queue is left to do; what is left, why, and what the workers said last is named by the `Timeout`.
+    /// Until nothing of the queue is left to do; what is left, why, and what the workers said last is named by the
+    /// `Timeout`.
     func waitForEnd(_ queue: borrowing TestQueue, seed: UInt64, _ random: inout Randomness) throws {
         let isDone = """
             select (select count(*) from postrider.jobs) = (select count(*) from postrider_internal.results)
-               and not exists (select from postrider_internal.ready) and not exists (select from postrider_internal.scheduled)
-               and not exists (select from postrider_internal.intake) and not exists (select from postrider_internal.outcomes)
+               and not exists (select from postrider_internal.ready)
+                 and not exists (select from postrider_internal.scheduled)
+               and not exists (select from postrider_internal.intake)
+                 and not exists (select from postrider_internal.outcomes)
                and not exists (select from postrider_internal.trees where state in ('w', 'o') or is_draining)
-               and not exists (select from postrider_internal.tree_deltas) and not exists (select from postrider_internal.aborts)
+               and not exists (select from postrider_internal.tree_deltas)
+                 and not exists (select from postrider_internal.aborts)
             """
         try TestClock.wait(
             Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left(queue)) ?? "?")"
@@ -86,15 +90,20 @@ final class StormFleet {
         let rows = try queue.text(
             """
             select format('ready %s, scheduled %s, intake %s, outcomes %s, trees %s, draining %s, deltas %s, aborts %s, without a result %s',
-              (select array_agg(job_id) from postrider_internal.ready), (select array_agg(job_id) from postrider_internal.scheduled),
-              (select count(*) from postrider_internal.intake), (select array_agg(job_id) from postrider_internal.outcomes),
+              (select array_agg(job_id) from postrider_internal.ready),
+              (select array_agg(job_id) from postrider_internal.scheduled),
+              (select count(*) from postrider_internal.intake),
+              (select array_agg(job_id) from postrider_internal.outcomes),
               (select array_agg(job_id) from postrider_internal.trees where state in ('w', 'o')),
-              (select array_agg(job_id) from postrider_internal.trees where is_draining), (select count(*) from postrider_internal.tree_deltas),
+              (select array_agg(job_id) from postrider_internal.trees where is_draining),
+              (select count(*) from postrider_internal.tree_deltas),
               (select count(*) from postrider_internal.aborts),
               (select array_agg(id) from postrider.jobs j
                 where not exists (select from postrider_internal.results r where r.job_id = j.id)))
-              || (select string_agg(format(E'\\n%s: %s', x, postrider.explain(x.job_id)), '') from (table postrider_internal.ready limit 5) x)
-              || (select string_agg(format(E'\\nworker %s', w), '') from postrider.worker_status w where w.state in ('running', 'draining', 'silent'))
+              || (select string_agg(format(E'\\n%s: %s', x, postrider.explain(x.job_id)), '')
+                  from (table postrider_internal.ready limit 5) x)
+              || (select string_agg(format(E'\\nworker %s', w), '') from postrider.worker_status w
+                  where w.state in ('running', 'draining', 'silent'))
             """)
         return (rows ?? "") + said
     }

@@ -14,7 +14,8 @@ final class StormTarget: Sendable {
         self.day = day
     }
 
-    /// Ends the token, if a job has come with it; `/token` gives another. False: none has, so it may still be on its way to the workers.
+    /// Ends the token, if a job has come with it; `/token` gives another. False: none has, so it may still be on its
+    /// way to the workers.
     func endToken() -> Bool {
         day.token.withLock { token in
             guard token.isUsed else { return false }

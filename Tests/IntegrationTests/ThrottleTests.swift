@@ -114,7 +114,8 @@ struct ThrottleTests {
             #expect(try queue.text("select (\(waits))::text") == "true")
             try queue.connection.execute(
                 """
-                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, status_code, error_code)
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, status_code,
+                                                              error_code)
                 values (\(id), \(count + 1), now(), 1, 1, 423, 'http_status')
                 """)
         }

@@ -62,16 +62,19 @@ struct ThroughputTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1000);
+            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()),
+                'default', 's', 1000);
             insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 1000);
             delete from postrider_internal.ready;
             insert into postrider_internal.results (job_id, attempt, state, started_at, total_us)
             select id, 1, 's', created_at + id * interval '10 ms', id * 1000 from postrider.jobs;
-            select postrider_internal.fold_timings(array_agg(date_trunc('minute', now())), array_agg(id), array_agg(1)) from postrider.jobs;
+            select postrider_internal.fold_timings(array_agg(date_trunc('minute', now())), array_agg(id), array_agg(1))
+              from postrider.jobs;
             """)
         let shown = try queue.rows(
             """
-            select wait_p50_ms::text, wait_p95_ms::text, wait_p99_ms::text, call_p50_ms::text, call_p95_ms::text, call_p99_ms::text
+            select wait_p50_ms::text, wait_p95_ms::text, wait_p99_ms::text, call_p50_ms::text, call_p95_ms::text,
+                   call_p99_ms::text
             from postrider.throughput
             """)
         let expected = [5000.0, 9500, 9900, 500, 950, 990]
@@ -87,10 +90,12 @@ struct ThroughputTests {
         try queue.connection.execute(
             """
             delete from postrider_internal.ready;
-            insert into postrider_internal.results (job_id, fence, attempt, state, started_at, finished_at, first_byte_us, total_us)
+            insert into postrider_internal.results (job_id, fence, attempt, state, started_at, finished_at,
+                                                    first_byte_us, total_us)
             values (\(id), 1, 1, 's', now() - interval '2 h', now(), 1500, \(Int32.max));
             select postrider_internal.fold_timings(array[date_trunc('minute', now())], array[\(id)], array[1]);
-            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()), 'default', 's', 1);
+            insert into postrider_internal.job_totals (minute, queue, state, jobs) values (date_trunc('minute', now()),
+                'default', 's', 1);
             """)
         #expect(
             try queue.rows("select first_byte_ms::text, total_ms::text from postrider.attempts")

@@ -10,7 +10,8 @@ struct TokenEndpointTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token', '\(api.url)/token', 'app');
+            insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token',
+                '\(api.url)/token', 'app');
             select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1", "client_secret": "hushhush"}');
             """)
         return queue

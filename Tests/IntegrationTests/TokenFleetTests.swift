@@ -5,7 +5,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Many workers, one token, and a server that forgives nothing: a refresh token works once, and using it twice ends all.
+/// Many workers, one token, and a server that forgives nothing: a refresh token works once, and using it twice ends
+/// all.
 struct TokenFleetTests {
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
@@ -35,8 +36,8 @@ struct TokenFleetTests {
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
     }
 
-    /// Killed while the token is on its way: the server has ended the old pair, and the new one is lost. The second use of the
-    /// old one is refused; after a new login the fleet goes on.
+    /// Killed while the token is on its way: the server has ended the old pair, and the new one is lost. The second use
+    /// of the old one is refused; after a new login the fleet goes on.
     @Test(arguments: ["delay", "hang"])
     func `a worker that is killed while it refreshes stops nobody`(step: String) throws {
         for round in 1...Soak.count(15, reduced: 1) {
@@ -55,7 +56,8 @@ struct TokenFleetTests {
             try queue.connection.execute(
                 """
                 update postrider_internal.refreshes set until = now();
-                update postrider_internal.workers set heartbeat_at = now() - interval '1 min' where id = (select min(id) from postrider_internal.workers)
+                update postrider_internal.workers set heartbeat_at = now() - interval '1 min'
+                  where id = (select min(id) from postrider_internal.workers)
                 """)
             if step == "hang" {
                 try queue.wait(until: "select state = 'logged_off' from postrider.credentials")

@@ -71,7 +71,8 @@ struct TokenLeaseTests {
             create function pg_temp.wait_after(epoch bigint, wait_ms bigint) returns bigint language plpgsql as $$
             begin
               perform postrider_internal.refresh_end('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
-              return (select ceil(extract(epoch from r.due_at - clock_timestamp())) from postrider_internal.refreshes r);
+              return (select ceil(extract(epoch from r.due_at - clock_timestamp()))
+                      from postrider_internal.refreshes r);
             end $$
             """)
         var waits: [Int64] = []
@@ -168,7 +169,8 @@ struct TokenLeaseTests {
         func addSilent(_ name: String) throws {
             try queue.connection.execute(
                 """
-                insert into postrider.credentials (name, kind, token_url) values ('\(name)', 'oauth2_refresh_token', '\(silent.url)/t');
+                insert into postrider.credentials (name, kind, token_url) values ('\(name)', 'oauth2_refresh_token',
+                    '\(silent.url)/t');
                 select postrider.log_in('\(name)', '{"refresh_token": "r"}');
                 insert into postrider.jobs (url, credential) values ('\(api.url)/api/x', '\(name)')
                 """)
@@ -194,8 +196,10 @@ struct TokenLeaseTests {
         let queue = try queue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url) values ('d', 'oauth2_refresh_token', 'http://127.0.0.1:1/token');
-            select postrider_internal.log_in_sealed(n, '{refresh_token}', 'old', null), postrider_internal.decide_credential_step(n) from unnest('{c,d}'::text[]) n;
+            insert into postrider.credentials (name, kind, token_url) values ('d', 'oauth2_refresh_token',
+                'http://127.0.0.1:1/token');
+            select postrider_internal.log_in_sealed(n, '{refresh_token}', 'old', null),
+                   postrider_internal.decide_credential_step(n) from unnest('{c,d}'::text[]) n;
             update postrider_internal.refreshes set due_at = now() - interval '1 min' where credential = 'c';
             update postrider_internal.refreshes set until = now() + interval '1 min' where credential = 'd';
             """)

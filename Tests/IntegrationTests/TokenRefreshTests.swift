@@ -8,7 +8,8 @@ import Testing
 /// Tokens that end: one refresh for all, at most three sends, and what stops it.
 struct TokenRefreshTests {
     private static let refreshing = """
-        insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token', 'API/token', 'app');
+        insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token',
+            'API/token', 'app');
         select postrider.log_in('c', '{"access_token": "a1", "refresh_token": "r1"}');
         """
     private static let story = """

@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A `transaction_timeout` of the role, the database or the environment ends the session of a transaction that lasts longer. The
-/// worker's transactions have limits of their own.
+/// A `transaction_timeout` of the role, the database or the environment ends the session of a transaction that lasts
+/// longer. The worker's transactions have limits of their own.
 @Suite(.enabled(if: try TestCluster.version >= 17, "transaction_timeout came with PostgreSQL 17"))
 struct TransactionTimeoutTests {
     private static let limit = "200ms"
@@ -27,8 +27,8 @@ struct TransactionTimeoutTests {
             "alter role \(TestRole.worker.name) in database \(database) set transaction_timeout = '\(Self.limit)'")
     }
 
-    /// Functions that take three times as long as a transaction may: one for callbacks, one for hooks. Answers may be judged for a minute,
-    /// so that a busy machine ends none of them as `too_expensive`.
+    /// Functions that take three times as long as a transaction may: one for callbacks, one for hooks. Answers may be
+    /// judged for a minute, so that a busy machine ends none of them as `too_expensive`.
     private func makeSlowFunctions(in queue: borrowing TestQueue) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute("update postrider.settings set judge_timeout = '1 min'")

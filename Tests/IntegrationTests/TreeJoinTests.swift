@@ -30,7 +30,8 @@ final class TreeJoinTests {
             with c as (insert into postrider.jobs (kind) values ('chain') returning id),
             first as (insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok/1' from c returning id),
             b as (insert into postrider.jobs (kind, parent_id) select 'batch', c.id from c, first returning id)
-            insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok/2' || n from b, generate_series(1, 3) n
+            insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok/2' || n
+              from b, generate_series(1, 3) n
             returning (select id from c)
             """)
         try queue.wait(for: chain, toBe: "succeeded")

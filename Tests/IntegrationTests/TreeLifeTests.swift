@@ -24,8 +24,10 @@ final class TreeLifeTests {
     private func waitUntilDrained() throws {
         try queue.wait(
             until: """
-                select not exists (select from postrider_internal.trees where is_draining) and not exists (select from postrider_internal.ready)
-                   and not exists (select from postrider_internal.tree_deltas) and not exists (select from postrider_internal.aborts)
+                select not exists (select from postrider_internal.trees where is_draining)
+                  and not exists (select from postrider_internal.ready)
+                   and not exists (select from postrider_internal.tree_deltas)
+                     and not exists (select from postrider_internal.aborts)
                 """)
     }
 

@@ -15,7 +15,8 @@ final class TreeRerunTests: TreeFixture {
             create function app.whole(bigint) returns void language sql as $$
               select postrider.retry(j.parent_id) from postrider.jobs j where j.id = $1 $$;
             grant select on postrider.jobs to postrider_worker;
-            insert into postrider.callbacks (name, function) values ('again', 'app.again(bigint)'), ('whole', 'app.whole(bigint)')
+            insert into postrider.callbacks (name, function) values ('again', 'app.again(bigint)'),
+              ('whole', 'app.whole(bigint)')
             """)
         if withHooks {
             try queue.connection.execute(
@@ -31,7 +32,8 @@ final class TreeRerunTests: TreeFixture {
     private func counts(_ id: Int64) throws -> [[String?]] {
         try queue.rows(
             """
-            select concat_ws(' ', children, released, finished, failed, succeeded) from postrider_internal.trees where job_id = \(id)
+            select concat_ws(' ', children, released, finished, failed, succeeded) from postrider_internal.trees
+              where job_id = \(id)
             """)
     }
 
@@ -152,7 +154,8 @@ final class TreeRerunTests: TreeFixture {
         try queue.connection.execute(
             """
             delete from postrider_internal.ready where job_id = \(id);
-            insert into postrider_internal.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id), 0, 0, 1, 0, 0, '\(state)');
+            insert into postrider_internal.results (job_id, fence, worker, attempt, track, rekey, state) values (\(id),
+                0, 0, 1, 0, 0, '\(state)');
             select postrider_internal.count_ended_members(array[\(tree)], array[\(id)], array['\(state)']::"char"[]);
             select postrider_internal.settle(0, true)
             """)

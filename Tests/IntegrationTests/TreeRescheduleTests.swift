@@ -87,7 +87,8 @@ struct TreeRescheduleTests {
         let queue = try TestQueue()
         let id = try queue.number(
             """
-            select postrider.submit(jsonb_build_object('run_at', now() + interval '1 h', 'mode', 'settle', 'batch', jsonb_build_array(
+            select postrider.submit(jsonb_build_object('run_at', now() + interval '1 h', 'mode', 'settle', 'batch',
+                                                       jsonb_build_array(
               jsonb_build_object('name', 'inner', 'batch', jsonb_build_array(jsonb_build_object('url', '\(target.url)/ok/1'))))))
             """)
         let inner = try queue.number("select id from postrider.job_status where parent_id = \(id)")

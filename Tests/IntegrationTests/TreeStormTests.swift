@@ -177,20 +177,25 @@ private final class Storm {
 
     private static let repeated = """
         select a.job_id::text, string_agg(coalesce(a.error_code, 'none'), ', ' order by a.attempt)
-        from (select job_id, attempt, error_code, max(attempt) over (partition by job_id) as top from postrider.attempts) a
+        from (select job_id, attempt, error_code, max(attempt) over (partition by job_id) as top
+              from postrider.attempts) a
         group by a.job_id having bool_or(a.error_code is distinct from 'lost_worker' and a.attempt < a.top)
         """
 
     private static let miscounted = """
-        select t.job_id::text, t.kind::text, t.state::text, format('has %s %s %s %s %s', t.children, t.released, t.finished,
+        select t.job_id::text, t.kind::text, t.state::text,
+               format('has %s %s %s %s %s', t.children, t.released, t.finished,
                t.failed, t.succeeded), format('should have %s %s %s %s %s', c.children, c.released, c.finished, c.failed, c.succeeded)
         from postrider_internal.trees t
         cross join lateral (
-          select count(*) as children, count(*) filter (where not m.is_waiting) as released, count(r.job_id) as finished,
+          select count(*) as children, count(*) filter (where not m.is_waiting) as released,
+                 count(r.job_id) as finished,
                  count(*) filter (where r.state in ('f', 'u', 'e', 'c')) as failed,
                  count(*) filter (where r.state = 's') as succeeded
-          from postrider_internal.members m left join postrider_internal.results r on r.job_id = m.job_id where m.parent_id = t.job_id) c
-        where (t.children, t.released, t.finished, t.succeeded) is distinct from (c.children, c.released, c.finished, c.succeeded)
+          from postrider_internal.members m left join postrider_internal.results r on r.job_id = m.job_id
+            where m.parent_id = t.job_id) c
+        where (t.children, t.released, t.finished, t.succeeded) is distinct
+          from (c.children, c.released, c.finished, c.succeeded)
            or t.failed <> c.failed
         """
 }

@@ -69,7 +69,8 @@ final class TreeTests {
         }
         let row = try queue.rows(
             """
-            select children::text, children_finished::text, children_failed::text, failed_job_id::text, error_code, error
+            select children::text, children_finished::text, children_failed::text, failed_job_id::text, error_code,
+                   error
             from postrider.job_status where id = \(batch.id)
             """)
         let sentence = "member \(failing) third failed: http_status"
@@ -198,7 +199,8 @@ final class TreeTests {
             try queue.rows(
                 """
                 select children::text, children_finished::text,
-                       (children_failed = (select count(*) from postrider.jobs j join postrider_internal.results r on r.job_id = j.id
+                       (children_failed = (select count(*) from postrider.jobs j
+                                           join postrider_internal.results r on r.job_id = j.id
                                             where j.parent_id = \(batch.id) and r.state in ('f', 'c')))::text
                 from postrider.job_status where id = \(batch.id)
                 """) == [["3001", "3001", "true"]])
@@ -240,7 +242,8 @@ final class TreeTests {
         try other.execute("begin; select from postrider_internal.ready for update")
         for batch in batches { try queue.connection.execute("select postrider.cancel(\(batch))") }
         let draining = """
-            select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider_internal.trees where is_draining
+            select coalesce(string_agg(job_id::text, ',' order by job_id), '') from postrider_internal.trees
+              where is_draining
             """
         #expect(try queue.text(draining) == "\(batches[0]),\(batches[1])")
         try other.execute("rollback; begin")

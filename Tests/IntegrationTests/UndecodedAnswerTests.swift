@@ -5,7 +5,8 @@ import Testing
 
 /// Answers whose Content-Encoding is not what it says.
 struct UndecodedAnswerTests {
-    /// The columns of the job besides its URL, the status of the answer, the end that the job must have, and the number of calls.
+    /// The columns of the job besides its URL, the status of the answer, the end that the job must have, and the number
+    /// of calls.
     struct Case: Sendable {
         var columns = ""
         var values = ""

@@ -10,7 +10,8 @@ struct UpgradeJobTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, allowed_origins) values ('key', 'bearer', '{http://localhost}');
+            insert into postrider.credentials (name, kind, allowed_origins) values ('key', 'bearer',
+                '{http://localhost}');
             select postrider.log_in('key', '{"access_token": "t0ken"}');
             insert into postrider.services (name, base_url, proxy, tls, credential)
             values ('old', 'http://localhost', '\(proxy.url)', '{"ca": "\(proxy.caFile)"}', 'key'),
@@ -47,7 +48,8 @@ struct UpgradeJobTests {
         }
         let origins = try queue.rows(
             """
-            select distinct s.service, split_part(p.url, '/', 1) from postrider.pages p join postrider.job_status s on s.id = p.job_id
+            select distinct s.service, split_part(p.url, '/', 1) from postrider.pages p
+              join postrider.job_status s on s.id = p.job_id
              order by 1
             """)
         #expect(origins == [["new", "https:"], ["old", "http:"]])

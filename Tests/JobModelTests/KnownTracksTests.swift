@@ -218,8 +218,8 @@ struct KnownTracksTests {
         #expect(known.count <= KnownTracks.memoryLimit)
     }
 
-    /// A plan that sorted all it knows took 1.5 ms for 4096 tracks: these plans would take 12 s. Time of the processor, which is the
-    /// same however many tests run beside.
+    /// A plan that sorted all it knows took 1.5 ms for 4096 tracks: these plans would take 12 s. Time of the processor,
+    /// which is the same however many tests run beside.
     @Test func `a plan costs its visits, not the tracks known`() {
         let start = TestClock.threadTime
         var known = known((0..<4_000).map { (Int32($0), Int16($0 % 7), 1) })

@@ -91,7 +91,8 @@ struct CacheFixture: ~Copyable {
           a postrider_internal.finished_attempt;
         begin
           delete from fixture.held where job = p_job returning * into h;
-          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case when p_code is not null then 'it failed' end);
+          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case
+                                                 when p_code is not null then 'it failed' end);
           a.job_id := p_job;
           a.status := nullif(p_status, 0);
           a.headers := convert_to(p_headers, 'LATIN1');

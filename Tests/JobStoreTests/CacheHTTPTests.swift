@@ -392,7 +392,8 @@ struct CacheHTTPTests {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
-            insert into postrider.services (name, base_url, cache_mode, stale_if_error) values ('s', 'http://h/', 'http', '1 hour')
+            insert into postrider.services (name, base_url, cache_mode, stale_if_error) values ('s', 'http://h/',
+                'http', '1 hour')
             """)
         return fixture
     }

@@ -70,7 +70,8 @@ struct CacheServeBatchTests {
             #expect(
                 try fixture.queue.number(
                     """
-                    select count(*) from postrider_internal.results r join postrider.cache_entries e on e.body = r.body and e.headers = r.headers
+                    select count(*) from postrider_internal.results r join postrider.cache_entries e on e.body = r.body
+                      and e.headers = r.headers
                     where r.job_id = \(jobs[place]) and e.url = 'http://h/\(place)'
                     """) == 1, "place \(place), \(kind)")
         }

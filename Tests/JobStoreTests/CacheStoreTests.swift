@@ -66,7 +66,8 @@ struct CacheStoreTests {
         try fixture.queue.connection.execute(
             """
             insert into postrider.services (name, base_url) values ('s', 'http://h/v1');
-            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || p), 'x'::text) from unnest('{a/1,a/2,b/1}'::text[]) p;
+            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || p), 'x'::text)
+              from unnest('{a/1,a/2,b/1}'::text[]) p;
             select postrider.cache_put('{"url": "a/1", "service": "s"}', 'x'::text);
             """)
         #expect(try fixture.queue.number("select postrider.cache_invalidate('', 'http://h/a/%')") == 2)
@@ -82,7 +83,8 @@ struct CacheStoreTests {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
-            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1000)) from generate_series(1, 2000) i;
+            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1000))
+              from generate_series(1, 2000) i;
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 1000 * (select max(bytes) from postrider.cache_entries);
             select postrider_internal.run_cache_duties();
@@ -104,7 +106,8 @@ struct CacheStoreTests {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
-            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1500)) from generate_series(1, 12000) i;
+            select postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), repeat('x', 1500))
+              from generate_series(1, 12000) i;
             update postrider.cache_entries set last_used = now() - substr(url, 10)::int * interval '1 s';
             update postrider.settings set cache_max_bytes = 6000 * (select max(bytes) from postrider.cache_entries);
             """)

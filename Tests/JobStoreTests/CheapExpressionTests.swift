@@ -45,7 +45,8 @@ struct CheapExpressionTests {
             """
             create temp table answers as
             select jsonb_agg(1) as answer from generate_series(1, 30000) union all
-            select jsonb_build_object('a', jsonb_agg(jsonb_build_object('b', i)), 'b', jsonb_agg(i)) from generate_series(1, 30000) i union all
+            select jsonb_build_object('a', jsonb_agg(jsonb_build_object('b', i)), 'b', jsonb_agg(i))
+              from generate_series(1, 30000) i union all
             select jsonb_build_object('a', repeat('9', 100000)::numeric, 'b', repeat('7', 100000)::numeric) union all
             select jsonb_agg(jsonb_build_array(jsonb_build_array(i, i, i), i)) from generate_series(1, 30000) i;
             set statement_timeout = '2s'

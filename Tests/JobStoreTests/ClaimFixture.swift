@@ -2,8 +2,8 @@
 
 /// SQL for tests that play a worker: the schema fixture, and its claim of all that is ready.
 enum ClaimFixture {
-    /// `fixture.claimed(worker)` makes the tracks that are missing and claims: tracks, seqs, fences and jobs, in order; nulls if
-    /// nothing is ready.
+    /// `fixture.claimed(worker)` makes the tracks that are missing and claims: tracks, seqs, fences and jobs, in order;
+    /// nulls if nothing is ready.
     static let functions = """
         create schema fixture;
         create function fixture.claimed(p_worker int, out t int[], out s bigint[], out f bigint[], out j bigint[])
@@ -12,7 +12,8 @@ enum ClaimFixture {
           v_tracks int[];
         begin
           insert into postrider_internal.tracks (queue, lane, priority)
-          select distinct j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url), j.priority from postrider.jobs j
+          select distinct j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url), j.priority
+            from postrider.jobs j
               on conflict do nothing;
           update postrider_internal.ready r set track = k.id
             from postrider.jobs j

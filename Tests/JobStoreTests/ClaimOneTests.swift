@@ -193,7 +193,8 @@ struct ClaimOneTests {
         func claim(above: Int64) throws -> Int64 {
             try fixture.queue.number(
                 """
-                select fence from postrider_internal.claim(\(fixture.worker)::int, \(above), 1, array[\(fixture.track)]::int[], '{64}', '{0}', true, '{0}')
+                select fence from postrider_internal.claim(\(fixture.worker)::int, \(above), 1,
+                                                           array[\(fixture.track)]::int[], '{64}', '{0}', true, '{0}')
                 """)
         }
         let known = try fixture.queue.number("select last_value + 1000 from postrider_internal.fences")

@@ -204,7 +204,8 @@ private enum CronFixture {
     static func next(_ cron: String, _ zone: String, _ after: String) throws -> String? {
         try connect().query(
             """
-            select to_char(postrider.cron_next('\(cron)', '\(zone)', '\(after)Z') at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            select to_char(postrider.cron_next('\(cron)', '\(zone)', '\(after)Z') at time zone 'UTC',
+                           'YYYY-MM-DD HH24:MI:SS')
             """
         ).optionalText(0, 0)
     }

@@ -22,7 +22,8 @@ struct HeaderTextTests {
         let headers = "'\\x782d6e616d653a20\(bytes)0a782d6f746865723a20fc0a782d6d6f72653a20c3bc0a'::bytea"
         let read = try connection.query(
             """
-            select postrider_internal.headers_json(\(headers)) #>> '{x-name,0}', postrider_internal.header_value(\(headers), 'x-name'),
+            select postrider_internal.headers_json(\(headers)) #>> '{x-name,0}',
+                   postrider_internal.header_value(\(headers), 'x-name'),
                    postrider_internal.headers_json(\(headers)) #>> '{x-other,0}', postrider_internal.headers_json(\(headers)) #>> '{x-more,0}'
             """)
         #expect((0..<4).map { read.text(0, $0) } == [text, text, "ü", "ü"])

@@ -39,8 +39,8 @@ struct HeldRowTests {
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         let leaders = [try fixture.insert("cache_version", "1"), try fixture.insert("cache_version", "2")]
         #expect(try fixture.take(worker: other) == leaders)
-        // The second of them leads from the moment on at which the first one's end is committed. There the second round begins: it
-        // goes on when somebody holds that row, too.
+        // The second of them leads from the moment on at which the first one's end is committed. There the second round
+        // begins: it goes on when somebody holds that row, too.
         try fixture.queue.connection.execute(
             """
             create sequence fixture.rounds;
@@ -55,7 +55,8 @@ struct HeldRowTests {
               end if;
               return null;
             end $$;
-            create trigger pass before insert on postrider_internal.cache_flights for each statement execute function fixture.pass()
+            create trigger pass before insert
+              on postrider_internal.cache_flights for each statement execute function fixture.pass()
             """)
         let ends = try PGConnection(fixture.queue.database)
         try ends.execute(
@@ -87,7 +88,8 @@ struct HeldRowTests {
         try TestClock.wait(20, for: "a wait in the second round") {
             let waits = """
                 select exists (select from pg_locks l join pg_stat_activity a using (pid)
-                 where a.query like '%/* taking%' and a.pid <> pg_backend_pid() and not l.granted and l.waitstart < clock_timestamp() - interval '40 ms')
+                 where a.query like '%/* taking%' and a.pid <> pg_backend_pid() and not l.granted
+                   and l.waitstart < clock_timestamp() - interval '40 ms')
                 """
             return try failure.withLock { $0 } != nil || fixture.queue.connection.query(waits).bool(0, 0)
         }
@@ -164,7 +166,8 @@ struct HeldRowTests {
             try queue.rows(
                 """
                 select round(extract(epoch from s.run_at - r.at))::text, s.attempt::text, count(*)::text
-                  from postrider_internal.scheduled s cross join (select min(run_at) as at from postrider_internal.scheduled) r group by 1, 2 order by 1
+                  from postrider_internal.scheduled s cross
+                    join (select min(run_at) as at from postrider_internal.scheduled) r group by 1, 2 order by 1
                 """) == [["0", "0", "1"], ["5", "0", "59"]])
         try other.execute("rollback")
     }

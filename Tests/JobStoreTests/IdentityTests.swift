@@ -15,7 +15,8 @@ struct IdentityTests {
             select postrider.reschedule(\(id), priority => 4);
             """
         let numbers = """
-            select (select last_value from postrider.lanes_id_seq) || ' ' || (select last_value from postrider_internal.tracks_id_seq)
+            select (select last_value from postrider.lanes_id_seq) || ' '
+              || (select last_value from postrider_internal.tracks_id_seq)
             """
         try queue.connection.execute(calls)
         let before = try queue.text(numbers)

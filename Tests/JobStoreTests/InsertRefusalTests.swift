@@ -63,7 +63,8 @@ struct InsertRefusalTests {
             """
             \(Self.noise)
             insert into postrider.jobs (url, tag, queue, lane, name, dedupe_key)
-            values ('http://h/', pg_temp.noise(400), pg_temp.noise(200), pg_temp.noise(300), pg_temp.noise(200), pg_temp.noise(1000));
+            values ('http://h/', pg_temp.noise(400), pg_temp.noise(200), pg_temp.noise(300), pg_temp.noise(200),
+                    pg_temp.noise(1000));
             insert into postrider.lanes (name) select lane from postrider.jobs;
             insert into postrider.queues (name) select queue from postrider.jobs;
             """)
@@ -161,7 +162,8 @@ struct InsertRefusalTests {
             """
             insert into postrider.jobs (url, expires_at) values ('http://h/', now() - interval '59 min');
             begin; insert into postrider.jobs (kind) values ('batch');
-            insert into postrider.jobs (url, parent_id, expires_at) select 'http://h/', max(id), \(late) from postrider.jobs; commit;
+            insert into postrider.jobs (url, parent_id, expires_at) select 'http://h/', max(id), \(late)
+              from postrider.jobs; commit;
             """)
     }
 }

@@ -6,8 +6,8 @@ import Testing
 
 /// What an answer with a good status means for its job, bytes in and verdict out.
 struct JudgeAnswerTests {
-    /// An answer, what its job and service ask of it, and the verdict with code, result and charset; the error begins with
-    /// `words`.
+    /// An answer, what its job and service ask of it, and the verdict with code, result and charset; the error begins
+    /// with `words`.
     struct Case: Sendable {
         var job: String
         var service = "{}"
@@ -323,7 +323,8 @@ struct JudgeAnswerTests {
             select count(a.verdict), count(*) from generate_series(1, 3000) i,
               lateral (select string_agg(decode(lpad(to_hex((random() * 255)::int), 2, '0'), 'hex'), '') as b
                          from generate_series(1, 1 + i % 40)) r,
-              lateral (select (array['', 'utf-16', 'utf-16le', 'latin1', 'shift_jis', 'gb18030', 'euc-kr', 'big5', 'johab',
+              lateral (select (array['', 'utf-16', 'utf-16le', 'latin1', 'shift_jis', 'gb18030', 'euc-kr', 'big5',
+                               'johab',
                 'euc-tw', 'windows-1257', 'iso-8859-7', 'mule_internal', '"'])[1 + i % 14] as c) c,
               lateral postrider_internal.judge_answer(
                 jsonb_populate_record(null::postrider.jobs, '{"method": "GET", "response_format": "json",

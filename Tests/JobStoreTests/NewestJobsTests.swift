@@ -26,7 +26,8 @@ final class NewestJobsTests {
             try queue.connection.execute(
                 """
                 insert into postrider.jobs (url, queue, run_at)
-                select 'http://h' || i % 3 || '/', '\(name)', case when i % 5 = 0 then now() + interval '1 h' else now() end
+                select 'http://h' || i % 3 || '/', '\(name)', case when i % 5 = 0 then now() + interval '1 h'
+                  else now() end
                 from generate_series(1, 60) i;
                 select postrider.submit('{"queue": "\(name)", "chain": [{"queue": "\(name)", "url": "http://h/1"}, {"batch": [{"queue": "\(name)", "url": "http://h/2"}, {"chain": [{"url": "http://h/3"}]}]}]}');
                 select postrider.submit('{"queue": "\(name)", "run_at": "2100-01-01", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]}');
@@ -38,7 +39,8 @@ final class NewestJobsTests {
         try queue.connection.execute(
             """
             -- Some came back and stand behind all others.
-            update postrider_internal.ready set seq = nextval('postrider.jobs_id_seq') where job_id % 7 = 0 and parent_id is null;
+            update postrider_internal.ready set seq = nextval('postrider.jobs_id_seq')
+              where job_id % 7 = 0 and parent_id is null;
             -- Some run, some have ended, some end together with their callbacks.
             update postrider_internal.ready set worker = \(worker), fence = 1 where job_id % 4 = 0 and job_id % 3 = 0;
             with gone as (delete from postrider_internal.ready where job_id % 4 > 1 and parent_id is null returning *)
@@ -63,7 +65,8 @@ final class NewestJobsTests {
                 let found = try queue.rows("select id::text from postrider.newest_jobs('\(state)', \(name), 10000)")
                 let expected = try queue.rows(
                     """
-                    select s.id::text from postrider.job_status s where state = '\(state)' and queue = coalesce(\(name), queue)
+                    select s.id::text from postrider.job_status s
+                      where state = '\(state)' and queue = coalesce(\(name), queue)
                     order by s.id desc limit 10000
                     """)
                 #expect(found == expected, "\(state) of \(name)")
@@ -94,7 +97,8 @@ final class NewestJobsTests {
                 try queue.connection.execute(
                     """
                     insert into postrider.jobs (url, queue, run_at)
-                    select 'http://h/', case when i % 10 = 0 then 'other' else 'default' end, \(run) from generate_series(1, \(count)) i
+                    select 'http://h/', case when i % 10 = 0 then 'other' else 'default' end, \(run)
+                      from generate_series(1, \(count)) i
                     """)
             }
             while try queue.number(
@@ -117,7 +121,8 @@ final class NewestJobsTests {
         try fill(100_000)
         let long = try measure()
         for (place, cost) in long.enumerated() {
-            // Two more levels of an index for each of twenty rows; what stands at the front of a track is ten thousand rows.
+            // Two more levels of an index for each of twenty rows; what stands at the front of a track is ten thousand
+            // rows.
             let isFront = Self.states[place / 3] == "running"
             #expect(
                 cost <= 2 * short[place] + (isFront ? 10_000 : 200),
@@ -129,7 +134,8 @@ final class NewestJobsTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 300) i;
+            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0
+              from generate_series(1, 300) i;
             insert into postrider_internal.ready (seq, job_id, track, max_attempts)
             select i, i, 1 + i % 300, 5 from generate_series(1, 15000) i;
             analyze postrider_internal.ready, postrider_internal.tracks

@@ -104,7 +104,8 @@ struct PageSpecTests {
     func `param in a body is the path of a key that is free`(body: String, param: String, defect: String?) throws {
         let row = try Self.database().query(
             """
-            select d.reason from postrider_internal.page_defect(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+            select d.reason from postrider_internal.page_defect(jsonb_populate_record(null::postrider.jobs,
+                jsonb_build_object(
               'kind', 'request', 'method', 'POST', 'url', 'http://h/', 'body_json', $x$\(body)$x$::jsonb, 'paginate',
               jsonb_build_object('style', 'page', 'in', 'body', 'param', $x$\(param)$x$)))) d
             """)
@@ -124,7 +125,8 @@ struct PageSpecTests {
     ) throws {
         let row = try Self.database().query(
             """
-            select n.target, n.code from postrider_internal.page_next(jsonb_populate_record(null::postrider.jobs, jsonb_build_object(
+            select n.target, n.code from postrider_internal.page_next(jsonb_populate_record(null::postrider.jobs,
+                jsonb_build_object(
               'url', '\(url)', 'paginate', '{"style": "link"}'::jsonb)), null, null, 1,
               convert_to('link: <\(link)>; rel=next' || chr(10), 'UTF8'), '[]', 'utf-8', null) n
             """)

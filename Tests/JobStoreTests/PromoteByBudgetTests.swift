@@ -20,7 +20,8 @@ struct PromoteByBudgetTests {
             let epoch = try queue.lead(worker)
             try queue.connection.execute(
                 """
-                insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'a', 0), ('default', 'b', 0);
+                insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'a', 0),
+                  ('default', 'b', 0);
                 insert into postrider_internal.failing_lanes (lane, calls, good, bad, failing, at)
                 values ('a', \(calls), 0, 100, true, now() + interval '1 h')
                 """)
@@ -35,7 +36,8 @@ struct PromoteByBudgetTests {
             try queue.insert(count, "url, lane, run_at", "'http://h/' || i, '\(lane)', now() + interval '1 h'")
             try queue.connection.execute(
                 """
-                update postrider_internal.scheduled set attempt = \(attempt), run_at = now() - interval '5 s' + (job_id - \(last)) * interval '1 us'
+                update postrider_internal.scheduled set attempt = \(attempt),
+                  run_at = now() - interval '5 s' + (job_id - \(last)) * interval '1 us'
                 where job_id > \(last)
                 """)
         }
@@ -52,7 +54,8 @@ struct PromoteByBudgetTests {
         func promote() throws -> String {
             try queue.text(
                 """
-                select moved || ' ' || more || case when latest is distinct from due.last and not more then ', not to the last' else '' end
+                select moved || ' ' || more || case when latest is distinct from due.last and not more
+                  then ', not to the last' else '' end
                 from (select max(run_at) as last from postrider_internal.scheduled s where run_at <= now()) due,
                   lateral postrider_internal.promote(\(worker)::int, \(epoch), null, 5000)
                 """) ?? ""
@@ -63,11 +66,13 @@ struct PromoteByBudgetTests {
             try queue.connection.execute(
                 """
                 update postrider_internal.scheduled set run_at = run_at - interval '\(time)';
-                update postrider_internal.failing_lanes set next_slot = next_slot - interval '\(time)', next_look = next_look - interval '\(time)'
+                update postrider_internal.failing_lanes set next_slot = next_slot - interval '\(time)',
+                  next_look = next_look - interval '\(time)'
                 """)
         }
 
-        /// The rows in scheduled: how many with a slot and without; the seconds from now of the first and the last of each.
+        /// The rows in scheduled: how many with a slot and without; the seconds from now of the first and the last of
+        /// each.
         func left() throws -> [String] {
             try queue.rows(
                 """
@@ -167,9 +172,11 @@ struct PromoteByBudgetTests {
             insert into postrider_internal.tracks (queue, lane, priority) values ('other', 'a', 4), ('other', 'c', 0)
             """)
         let rows = """
-            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing from postrider_internal.failing_lanes order by lane
+            select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing
+              from postrider_internal.failing_lanes order by lane
             """
-        // Tracks 1 and 3 are of lane a, 2 of b, 4 of c. What was cancelled or handed back was no call, nor was what is taken back.
+        // Tracks 1 and 3 are of lane a, 2 of b, 4 of c. What was cancelled or handed back was no call, nor was what is
+        // taken back.
         try fixture.fold(
             """
             ('{1,3,2,1}', '{r,s,s,f}', '{30,5,90,7}'), ('{1,2,1,1}', '{r,r,c,h}', '{20,80,1000,50}'),

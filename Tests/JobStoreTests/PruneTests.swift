@@ -27,7 +27,8 @@ final class PruneTests {
     private func age(_ which: String, state: String, days: Int) throws {
         try queue.connection.execute(
             """
-            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(days) days' where \(which);
+            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(days) days'
+              where \(which);
             update postrider_internal.jobs_1 j set created_at = now() - interval '\(days) days'
             """)
     }
@@ -51,7 +52,8 @@ final class PruneTests {
         try fill(100, days: 31)
         try queue.connection.execute(
             """
-            insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (7, 1, now(), 1, 1), (1000002, 1, now(), 1, 1);
+            insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (7, 1,
+                now(), 1, 1), (1000002, 1, now(), 1, 1);
             insert into postrider_internal.hook_starts (job_id) values (7), (1000002)
             """)
         let young = try queue.insert("url", "'http://h/young'")
@@ -97,7 +99,8 @@ final class PruneTests {
         }
         try queue.wait(
             until: """
-                select exists (select from pg_locks where locktype = 'advisory' and objid::int = -1 and mode = 'ExclusiveLock' and granted
+                select exists (select from pg_locks where locktype = 'advisory' and objid::int = -1
+                               and mode = 'ExclusiveLock' and granted
                   and database = (select oid from pg_database where datname = current_database()))
                 """)
         try queue.connection.execute("set lock_timeout = '1s'; select postrider.retry(\(other)); reset lock_timeout")
@@ -265,7 +268,8 @@ final class PruneTests {
             """
             insert into postrider.services (name) values ('there');
             insert into postrider_internal.cache_totals (service, outcome, jobs, entries, bytes)
-            values ('', 'hit', 5, 0, 0), ('there', 'hit', 5, 0, 0), ('gone', 'stored', 2, 2, 90), ('gone', 'evicted', 2, -2, -90),
+            values ('', 'hit', 5, 0, 0), ('there', 'hit', 5, 0, 0), ('gone', 'stored', 2, 2, 90),
+            ('gone', 'evicted', 2, -2, -90),
                    ('held', 'stored', 2, 2, 90), ('held', 'evicted', 1, -1, -40), ('unfolded', 'hit', 1, 0, 0),
                    ('busy', 'hit', 1, 0, 0), ('busy', 'miss', 1, 0, 0);
             insert into postrider_internal.cache_deltas (service, outcome, jobs) values ('unfolded', 'hit', 1)

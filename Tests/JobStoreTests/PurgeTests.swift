@@ -17,7 +17,8 @@ final class PurgeTests {
         try queue.connection.execute(
             """
             select postrider.cancel(\(id));
-            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(ago)' where job_id = \(id);
+            update postrider_internal.results set state = '\(state)', finished_at = now() - interval '\(ago)'
+              where job_id = \(id);
             update postrider_internal.jobs_1 set created_at = now() - interval '\(ago)' where id = \(id)
             """)
     }
@@ -36,7 +37,8 @@ final class PurgeTests {
             try end(id, state)
             try queue.connection.execute(
                 """
-                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (\(id), 1, now(), 1, 1);
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt) values (\(id),
+                    1, now(), 1, 1);
                 insert into postrider_internal.callback_failures (job_id, event, function, sqlstate, error)
                 values (\(id), 'did_stop', 'f', 'XX000', 'x')
                 """)

@@ -20,7 +20,8 @@ struct ReapTests {
             select i, i, (select max(id) from postrider_internal.tracks), 5 from generate_series(1, 20000) i;
             select setval('postrider.jobs_id_seq', 20000);
             analyze postrider_internal.ready;
-            update postrider_internal.ready set worker = \(ended), fence = 77, attempt = 1, since = now() where seq in (10, 20);
+            update postrider_internal.ready set worker = \(ended), fence = 77, attempt = 1, since = now()
+              where seq in (10, 20);
             update postrider_internal.workers set ended_at = now(), in_flight = 2 where id = \(ended);
             create sequence public.woken minvalue 0;
             create or replace function postrider_internal.notify_idle_workers(p_news text default '') returns void language plpgsql as
@@ -30,14 +31,16 @@ struct ReapTests {
         let reap = "select count(*) from postrider_internal.reap(\(leader), \(epoch))"
         let leases = """
             select (select count(*) from postrider_internal.ready where worker = \(ended)) || ' '
-                || (select in_flight from postrider_internal.workers where id = \(ended)) || ' ' || (select last_value from public.woken)
+                || (select in_flight from postrider_internal.workers where id = \(ended)) || ' '
+                  || (select last_value from public.woken)
             """
         let other = try PGConnection(queue.database)
         try other.execute("begin; select from postrider_internal.ready where seq = 10 for update")
         #expect(try queue.number(reap) == 0)
         #expect(try queue.text(leases) == "1 1 1")
         let read = """
-            select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relid = 'postrider_internal.ready'::regclass
+            select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
+              where relid = 'postrider_internal.ready'::regclass
             """
         try queue.connection.execute("begin")
         let before = try queue.number(read)

@@ -32,7 +32,8 @@ struct RefusalRuleTests {
         if refusals > 0 {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code, refusals)
+                insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code,
+                                                              refusals)
                 values (\(id), 0, now(), 7, 1, 'internal', \(refusals))
                 """)
         }
@@ -40,8 +41,10 @@ struct RefusalRuleTests {
         return try queue.text(
             """
             select coalesce(
-              (select format('%s %s', postrider_internal.state_name(r.state), r.error_code) from postrider_internal.results r),
-              (select format('scheduled in %s ms, attempt %s, refusals %s', round(extract(epoch from s.run_at - t.finished_at) * 1000),
+              (select format('%s %s', postrider_internal.state_name(r.state), r.error_code)
+               from postrider_internal.results r),
+              (select format('scheduled in %s ms, attempt %s, refusals %s',
+                             round(extract(epoch from s.run_at - t.finished_at) * 1000),
                              s.attempt, t.refusals)
                  from postrider_internal.scheduled s, postrider_internal.past_attempts t where t.fence = 1))
             """)
@@ -64,10 +67,13 @@ struct RefusalRuleTests {
     private func makeFailed(_ queue: borrowing TestQueue, status: String, sent: Int) throws {
         try queue.connection.execute(
             """
-            insert into postrider.jobs (url, method, delivery, tag) select 'http://h/', 'POST', 'at_most_once', e.code from postrider.error_codes e;
+            insert into postrider.jobs (url, method, delivery, tag) select 'http://h/', 'POST', 'at_most_once', e.code
+              from postrider.error_codes e;
             with gone as (delete from postrider_internal.ready returning *)
-            insert into postrider_internal.results (job_id, attempt, track, state, error_code, fence, started_at, status_code, bytes_sent)
-            select g.job_id, 1, g.track, 'f', j.tag, 7, now(), \(status), \(sent) from gone g join postrider.jobs j on j.id = g.job_id
+            insert into postrider_internal.results (job_id, attempt, track, state, error_code, fence, started_at,
+                                                    status_code, bytes_sent)
+            select g.job_id, 1, g.track, 'f', j.tag, 7, now(), \(status), \(sent) from gone g
+              join postrider.jobs j on j.id = g.job_id
             """)
     }
 

@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What workers find in a database that is not the one they know. The tests store another timeline, as a promotion would.
+/// What workers find in a database that is not the one they know. The tests store another timeline, as a promotion
+/// would.
 struct RestoredRowsTests {
     private static let start = "00000000-0000-4000-8000-00000000000a"
 
@@ -25,8 +26,10 @@ struct RestoredRowsTests {
         try queue.connection.execute(
             """
             insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0);
-            insert into postrider.jobs (url, delivery) values ('http://h/once', 'at_most_once'), ('http://h/often', default);
-            update postrider_internal.ready set worker = \(worker), fence = nextval('postrider_internal.fences'), attempt = 1, since = now();
+            insert into postrider.jobs (url, delivery) values ('http://h/once', 'at_most_once'),
+              ('http://h/often', default);
+            update postrider_internal.ready set worker = \(worker), fence = nextval('postrider_internal.fences'),
+              attempt = 1, since = now();
             update postrider_internal.workers set in_flight = 2;
             insert into postrider_internal.aborts (worker, fence, job_id) values (\(worker), 1, 1);
             update postrider_internal.leases set owner = \(worker), epoch = 3, until = now() + interval '10 s'
@@ -63,8 +66,10 @@ struct RestoredRowsTests {
         try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
         let first = try queue.rows(
             """
-            select e.worker::text, cardinality(e.held)::text, e.lost_leases::text, e.unknown_jobs::text, e.keys_above::text
-            from (select array_agg(r.track) t, array_agg(r.seq) s, array_agg(r.fence) f from postrider_internal.ready r) r,
+            select e.worker::text, cardinality(e.held)::text, e.lost_leases::text, e.unknown_jobs::text,
+                   e.keys_above::text
+            from (select array_agg(r.track) t, array_agg(r.seq) s, array_agg(r.fence) f
+                  from postrider_internal.ready r) r,
               postrider_internal.enlist(\(old)::int, 'a', '0', null, 8, r.t, r.s, 'release', r.f, '\(Self.start)', \(Self.newest)) e
             """)[0]
         #expect(first[1...] == ["0", "2", "1", "{2}"])

@@ -7,7 +7,8 @@ import Testing
 
 /// When a lane is failing, and how many retries it may have then: the rule alone, with calls and the time given.
 struct RetryBudgetRuleTests {
-    /// One fold: calls that succeeded, calls that failed and may be tried again, calls that say nothing; after so many seconds.
+    /// One fold: calls that succeeded, calls that failed and may be tried again, calls that say nothing; after so many
+    /// seconds.
     private struct Fold {
         var good = 0
         var bad = 0

@@ -76,7 +76,8 @@ struct ScheduleRowTests {
         func next() throws -> String? {
             try queue.text(
                 """
-                select coalesce((next_run_at - date_trunc('day', now() at time zone 'UTC') at time zone 'UTC')::text, 'none')
+                select coalesce((next_run_at - date_trunc('day', now() at time zone 'UTC') at time zone 'UTC')::text,
+                                'none')
                   from postrider.schedules
                 """)
         }

@@ -87,8 +87,10 @@ struct ScheduleTemplateTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             #"""
-            update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader';
-            insert into postrider.schedules (name, cron, next_run_at, spec) values ('a', '* * * * *', '2025-11-22 10:00Z',
+            update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day'
+              where name = 'leader';
+            insert into postrider.schedules (name, cron, next_run_at, spec) values ('a', '* * * * *',
+                '2025-11-22 10:00Z',
               '{"url": "http://h/{{{{x}}", "query": {"{{{{k": ["{{{{v}}", 1]}, "headers": {"X-A": "{{{{{{{{"}, "method": "POST",
                 "body_json": {"t": [{"u": "a {{{{ b"}], "n": null}, "metadata": {"m": "{{{{"}}')
             """#)

@@ -15,7 +15,8 @@ struct ScheduleTraceTests {
             try queue.connection.execute(
                 """
                 set timezone = 'UTC';
-                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
+                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day'
+                  where name = 'leader'
                 """)
             self.queue = queue
         }
@@ -53,7 +54,8 @@ struct ScheduleTraceTests {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
-            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at) values
+            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at,
+                                                    ended_at) values
               ('before', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:30Z', '2025-11-22 10:00:30Z'),
               ('after', '0', 1, '2025-11-22 10:02:05Z', '2025-11-22 10:02:05Z', null)
             """)
@@ -161,7 +163,8 @@ struct ScheduleTraceTests {
         #expect(try fixture.look("2025-11-22 10:00Z") == 1)
         let row = try fixture.queue.rows(
             """
-            select skipped::text, to_char(next_run_at, 'HH24:MI'), to_char(last_missed_at, 'HH24:MI'), last_missed_reason, last_error
+            select skipped::text, to_char(next_run_at, 'HH24:MI'), to_char(last_missed_at, 'HH24:MI'),
+                   last_missed_reason, last_error
               from postrider.schedule_status where name = 'a'
             """)[0]
         let reason = "cron: minute: the step of */90 is longer than the field, which has 60 values"

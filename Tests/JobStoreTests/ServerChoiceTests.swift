@@ -177,7 +177,8 @@ struct ServerChoiceTests {
     @Test func `a service knows whether it has servers, so its relative URLs are good at first sight`() throws {
         let fixture = try ServerFixture(servers: 2)
         let look = """
-            select string_agg(s.has_servers || ' ' || postrider_internal.is_valid_with_service(j, s), ', ' order by s.name)
+            select string_agg(s.has_servers || ' ' || postrider_internal.is_valid_with_service(j, s), ', '
+                              order by s.name)
             from postrider.services s cross join postrider.jobs j
             """
         try fixture.insert()
@@ -232,7 +233,8 @@ struct ServerChoiceTests {
         let fixture = try ServerFixture(servers: 0)
         try fixture.queue.connection.execute(
             """
-            insert into postrider.servers (service, position, environment, base_url) values ('api', 1, 'test', 'http://test/');
+            insert into postrider.servers (service, position, environment, base_url) values ('api', 1, 'test',
+                'http://test/');
             insert into postrider.credentials (name, kind) values ('c', 'bearer');
             select postrider.log_in('c', '{"access_token": "t"}');
             update postrider.services set credential = 'c';

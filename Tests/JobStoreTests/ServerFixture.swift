@@ -8,8 +8,8 @@ import TestSupport
 struct ServerFixture: ~Copyable {
     let queue: TestQueue
 
-    /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3; the rule: 10 calls,
-    /// 20 %, a minute aside.
+    /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3; the rule: 10
+    /// calls, 20 %, a minute aside.
     init(servers: Int = 3, on cluster: PrivateCluster? = nil) throws {
         let queue = if let cluster { try TestQueue(on: cluster) } else { try TestQueue() }
         try queue.connection.execute(ClaimFixture.functions + Self.functions)
@@ -18,7 +18,8 @@ struct ServerFixture: ~Copyable {
             insert into postrider.services (name, base_url, min_calls, error_rate, cool_down)
             values ('api', 'http://base/', 10, 0.2, '1 min');
             insert into postrider.servers (service, position, base_url)
-            select 'api', n, ('{http://one/,http://two/,http://three/}'::text[])[n] from generate_series(1, \(servers)) n
+            select 'api', n, ('{http://one/,http://two/,http://three/}'::text[])[n]
+              from generate_series(1, \(servers)) n
             """)
         self.queue = queue
     }
@@ -37,7 +38,8 @@ struct ServerFixture: ~Copyable {
             "'api', '\(url)'" + (values.isEmpty ? "" : ", " + values))
     }
 
-    /// Claims and prepares all that is ready, in the order of the ids: job, URL, and a `+` if the attempt can go on elsewhere.
+    /// Claims and prepares all that is ready, in the order of the ids: job, URL, and a `+` if the attempt can go on
+    /// elsewhere.
     func take(_ worker: Int64) throws -> [(job: Int64, call: String)] {
         try queue.rows("select job::text, call from fixture.take(\(worker)) order by job").map {
             (Int64($0[0] ?? "") ?? 0, $0[1] ?? "")
@@ -105,7 +107,8 @@ struct ServerFixture: ~Copyable {
           a postrider_internal.finished_attempt;
         begin
           delete from fixture.held where job = p_job returning * into h;
-          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, case when p_verdict <> 's' then 'connect' end,
+          a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, case when p_verdict <> 's'
+                                                 then 'connect' end,
             case when p_verdict <> 's' then 'it failed' end);
           a.server := h.server;
           a.health := p_health;

@@ -6,7 +6,8 @@ import Testing
 
 /// When a server is set aside: the rule alone, with calls, errors and the time given.
 struct ServerRuleTests {
-    /// A server with these counters, `age` seconds after its window began: state, calls, errors, recent calls, recent errors.
+    /// A server with these counters, `age` seconds after its window began: state, calls, errors, recent calls, recent
+    /// errors.
     private func weigh(
         _ queue: borrowing TestQueue, older: (Int, Int) = (0, 0), recent: (Int, Int) = (0, 0), age: Int = 1,
         new: (Int, Int)
@@ -58,7 +59,8 @@ struct ServerRuleTests {
     @Test func `a server that is set aside reopens after its service's cool_down, and counts no more`() throws {
         let queue = try queue()
         let text = """
-            select (w.open_until - s.window_began)::text from postrider.servers s join postrider.services v on v.name = s.service
+            select (w.open_until - s.window_began)::text from postrider.servers s
+              join postrider.services v on v.name = s.service
             cross join lateral postrider_internal.update_server_state(s, v, 40, 40, s.window_began + interval '5 s') w
             """
         #expect(try queue.text(text) == "00:00:35")

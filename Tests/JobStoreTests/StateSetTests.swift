@@ -4,14 +4,16 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Functions that name a set of states. Indexes have the same letters as text, since their conditions cannot call functions.
+/// Functions that name a set of states. Indexes have the same letters as text, since their conditions cannot call
+/// functions.
 struct StateSetTests {
     @Test(arguments: [("trees_open", "is_open_tree"), ("results_failures", "is_failure")])
     func `an index has the states that the function names`(index: String, function: String) throws {
         let queue = try TestQueue()
         let condition = try #require(
             try queue.text(
-                "select pg_get_expr(indpred, indrelid) from pg_index where indexrelid = 'postrider_internal.\(index)'::regclass"))
+                "select pg_get_expr(indpred, indrelid) from pg_index where indexrelid = 'postrider_internal.\(index)'::regclass"
+            ))
         let letters = "(select chr(n)::\"char\" as state from generate_series(97, 122) n) x"
         let differing = try queue.rows(
             "select state::text from \(letters) where (\(condition)) <> postrider_internal.\(function)(state)")

@@ -3,7 +3,8 @@
 import PGClient
 import TestSupport
 
-/// A chain as it stands when the turn of its job 9 has come, put together row by row, so that an answer can be anything.
+/// A chain as it stands when the turn of its job 9 has come, put together row by row, so that an answer can be
+/// anything.
 ///
 /// ```
 /// 1 chain
@@ -48,7 +49,8 @@ struct TemplateFixture: ~Copyable {
             begin
               insert into postrider.jobs overriding system value select v_job.*;
               if p_parent is not null then
-                insert into postrider_internal.members (job_id, parent_id, position, name) values (p_id, p_parent, p_position, p_name);
+                insert into postrider_internal.members (job_id, parent_id, position, name) values (p_id, p_parent,
+                    p_position, p_name);
               end if;
               if v_job.kind <> 'request' then
                 insert into postrider_internal.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)
@@ -63,12 +65,15 @@ struct TemplateFixture: ~Copyable {
             insert into postrider.services (name, base_url) values ('api', 'https://api.example.com/v1');
             select pg_temp.member(1, null, null, 'root', 'o', '{"kind": "chain"}');
             select pg_temp.member(2, 1, 1, 'register', null, '{}');
-            select pg_temp.answer(2, 's', 201, E'content-type: application/json\\nlocation: /users/17\\nx-tag: b\\nx-tag: a', convert_to($x$\(Self.register)$x$, 'UTF8'));
+            select pg_temp.answer(2, 's', 201,
+                                  E'content-type: application/json\\nlocation: /users/17\\nx-tag: b\\nx-tag: a',
+                                  convert_to($x$\(Self.register)$x$, 'UTF8'));
             select pg_temp.member(3, 1, 2, 'fan', 's', '{"kind": "batch"}');
             select pg_temp.member(4, 3, 1, 'a', null, '{}'), pg_temp.answer(4, 's', 200, 'content-type: application/json', '{"x":1}');
             select pg_temp.member(5, 3, 2, 'b', null, '{}'), pg_temp.answer(5, 's', 200, 'content-type: application/json', '{"x":2}');
             select pg_temp.member(6, 3, 3, 'c', null, '{}'), pg_temp.answer(6, 'f', 500, 'content-type: application/json', '{"x":3}');
-            select pg_temp.member(7, 3, 4, null, null, '{}'), pg_temp.answer(7, 's', 200, 'content-type: text/plain', '0017');
+            select pg_temp.member(7, 3, 4, null, null, '{}'),
+                   pg_temp.answer(7, 's', 200, 'content-type: text/plain', '0017');
             select pg_temp.member(8, 1, 3, 'skip', null, '{}'), pg_temp.answer(8, 'k', null, null, null);
             select pg_temp.member(9, 1, 4, 'step', null, '{}');
             select pg_temp.member(10, 1, 5, 'later', null, '{}');
@@ -76,7 +81,8 @@ struct TemplateFixture: ~Copyable {
             create function pg_temp.resolve(p_job bigint, p_row jsonb) returns jsonb language plpgsql as $$
             declare
               v_job postrider.jobs := pg_temp.job(p_row || (
-                select jsonb_build_object('id', j.id, 'parent_id', j.parent_id) from postrider.jobs j where j.id = p_job));
+                select jsonb_build_object('id', j.id, 'parent_id', j.parent_id) from postrider.jobs j
+                  where j.id = p_job));
               v_outcome record := postrider_internal.fill_templates(v_job);
               v_filled postrider.jobs;
             begin

@@ -38,13 +38,15 @@ struct TemplateGuardTests {
         let found = try fixture.queue.text(
             """
             select coalesce(o.defect, o.holds::text)
-              from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if', $path$\(path)$path$)) as j) r,
+              from (select pg_temp.job(jsonb_build_object('id', 9, 'parent_id', 1, 'run_if',
+                                                          $path$\(path)$path$)) as j) r,
                    postrider_internal.run_if_holds(r.j) o
             """)
         #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
     }
 
-    /// Over `fan`, which has two members more: a batch with a name that looks like a path, and in it a chain with results 5 and 6.
+    /// Over `fan`, which has two members more: a batch with a name that looks like a path, and in it a chain with
+    /// results 5 and 6.
     private static let listed: [(path: String, outcome: String)] = [
         ("$.prev[0].x == 1", "true"), ("$.prev[1].x == 1", "false"), ("$.fan[last][0][1] == 6", "true"),
         ("$.prev.size() == 5", "true"), ("$.prev.size() == 1", "false"), (#"$.prev.type() == "array""#, "true"),
@@ -73,8 +75,10 @@ struct TemplateGuardTests {
             #"""
             select pg_temp.member(11, 3, 5, $x$in"n\er[0]$x$, 's', '{"kind": "batch"}');
             select pg_temp.member(12, 11, 1, 'steps', 's', '{"kind": "chain"}');
-            select pg_temp.member(13, 12, 1, null, null, '{}'), pg_temp.answer(13, 's', 200, 'content-type: application/json', '5');
-            select pg_temp.member(14, 12, 2, 'six', null, '{}'), pg_temp.answer(14, 's', 200, 'content-type: application/json', '6');
+            select pg_temp.member(13, 12, 1, null, null, '{}'),
+                   pg_temp.answer(13, 's', 200, 'content-type: application/json', '5');
+            select pg_temp.member(14, 12, 2, 'six', null, '{}'),
+                   pg_temp.answer(14, 's', 200, 'content-type: application/json', '6');
             """#)
         for (path, outcome) in Self.listed { try check(fixture, path, outcome) }
     }

@@ -157,7 +157,8 @@ struct TemplateNameTests {
             try fixture.queue.number(
                 """
                 select count(*) from (select pg_temp.job('{"id": 99, "url": "http://h/{{x", "headers": {"a": "{{"}}') as j) o
-                 where (postrider_internal.fill_templates(j)).code is null and not postrider_internal.job_is_templated(j)
+                 where (postrider_internal.fill_templates(j)).code is null
+                   and not postrider_internal.job_is_templated(j)
                    and (postrider_internal.filled_job(j)).url = 'http://h/{{x'
                 """) == 1)
     }

@@ -15,7 +15,8 @@ struct TickTests {
             try queue.connection.execute(
                 """
                 set timezone = 'UTC';
-                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day' where name = 'leader'
+                update postrider_internal.leases set owner = 1, epoch = 1, until = now() + interval '1 day'
+                  where name = 'leader'
                 """)
             self.queue = queue
         }
@@ -59,7 +60,9 @@ struct TickTests {
             do $$
             begin
               for i in 0 .. 7 * 24 * 4 loop
-                perform postrider_internal.run_schedules(1, 1, null, 100, '\(from)'::timestamptz + i * interval '15 min' + interval '3 s');
+                perform postrider_internal.run_schedules(1, 1, null, 100,
+                                                         '\(from)'::timestamptz + i * interval '15 min'
+                                                           + interval '3 s');
               end loop;
             end $$;
             create temp table instants as
@@ -68,17 +71,19 @@ struct TickTests {
             create index on instants (shown, t);
             analyze instants;
             """)
-        // All local times of the week that match, each as the first instant that shows it or, if none does, the one after. Each
-        // instant counts if the hour is a star.
+        // All local times of the week that match, each as the first instant that shows it or, if none does, the one
+        // after. Each instant counts if the hour is a star.
         let wrong = try fixture.queue.rows(
             """
             with locals as (
               select l from generate_series('\(from)'::timestamptz at time zone '\(zone)' + interval '1 s',
-                                            '\(from)'::timestamptz at time zone '\(zone)' + interval '7 days' + interval '1 hour', '1 min') s (x)
+                                            '\(from)'::timestamptz at time zone '\(zone)' + interval '7 days'
+                                              + interval '1 hour', '1 min') s (x)
                cross join lateral date_trunc('minute', s.x + interval '59 s') l),
             expected as (
               select c.cron, coalesce((select min(i.t) from instants i where i.shown = l.l),
-                                      (select i.t from instants i where i.shown > l.l order by i.shown, i.t limit 1)) as t
+                                      (select i.t from instants i where i.shown > l.l
+                                       order by i.shown, i.t limit 1)) as t
                 from locals l
                cross join (values ('15 2 * * *', '02:15$'), ('45 1 * * *', '01:45$'),
                                   ('0 0 * * *', '00:00$'), ('30 2 * * 0', '02:30$')) c (cron, pattern)
@@ -110,7 +115,8 @@ struct TickTests {
         #expect(try fixture.ticks() == ["11-22 10:05:00", "11-22 10:10:00"])
         let row = try fixture.queue.rows(
             """
-            select to_char(next_run_at, 'HH24:MI'), to_char(last_run_at, 'HH24:MI'), (last_job_id = (select max(id) from postrider.jobs))::text,
+            select to_char(next_run_at, 'HH24:MI'), to_char(last_run_at, 'HH24:MI'),
+                   (last_job_id = (select max(id) from postrider.jobs))::text,
                    last_state, last_error, (select string_agg(distinct tag, ',') from postrider.jobs)
               from postrider.schedule_status
             """)
@@ -203,7 +209,8 @@ struct TickTests {
         try fixture.queue.connection.execute(
             """
             insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at)
-            values ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z'), ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:16Z')
+            values ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z'),
+            ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:16Z')
             """)
         try fixture.look("2025-11-22 10:00:16.2Z")
         #expect(try fixture.ticks().count == 11)
@@ -222,7 +229,8 @@ struct TickTests {
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:19Z', '\(policy)', 4")
         try fixture.queue.connection.execute(
             """
-            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at, lost) values
+            insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at, ended_at,
+                                                    lost) values
               ('dead', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:05Z', '2025-11-22 10:00:16Z', true),
               ('next', '0', 1, '2025-11-22 09:00Z', '2025-11-22 10:00:20Z', '2025-11-22 10:00:20Z', false)
             """)
@@ -275,7 +283,8 @@ struct TickTests {
         try fixture.look("2025-11-22 10:01Z")
         let late = try fixture.queue.rows(
             """
-            select count(distinct j.run_at - t.t)::text, bool_and(j.run_at - t.t between '0' and '10 s')::text, max(j.run_at - t.t) > '3 s'
+            select count(distinct j.run_at - t.t)::text, bool_and(j.run_at - t.t between '0' and '10 s')::text,
+                   max(j.run_at - t.t) > '3 s'
               from (select row_number() over (order by id) as n, run_at from postrider.jobs) j
               join (select row_number() over (order by t) as n, t
                       from generate_series('2025-11-22 10:00Z'::timestamptz, '2025-11-22 10:01Z', '1 s') t) t using (n)
@@ -319,7 +328,8 @@ struct TickTests {
         try fixture.queue.connection.execute(
             """
             create function slow() returns trigger language plpgsql as $$
-              begin perform pg_sleep(case when new.tag = 'endless' then 60 when new.tag = 'slow' then 0.3 else 0 end); return new; end $$;
+              begin perform pg_sleep(case when new.tag = 'endless' then 60 when new.tag = 'slow' then 0.3
+                                     else 0 end); return new; end $$;
             create trigger slow before insert on postrider.jobs for each row execute function slow();
             insert into postrider.schedules (name, cron, next_run_at, spec, catch_up, catch_up_limit) values
               ('slow', '* * * * *', '2025-11-22 10:00Z', '{"url": "http://h/"}', 'all', 1000),

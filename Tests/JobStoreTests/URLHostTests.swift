@@ -28,11 +28,13 @@ struct URLHostTests {
         let differing = try queue.rows(
             """
             select u, postrider_internal.job_lane(null, u), postrider_internal.url_lane(u)
-            from unnest(array['http://h', 'http://h/', 'https://h/', 'HTTPS://H/', 'http://h:1/', 'http://h:080/', 'https://h:0443/',
+            from unnest(array['http://h', 'http://h/', 'https://h/', 'HTTPS://H/', 'http://h:1/', 'http://h:080/',
+                        'https://h:0443/',
               'http://h./', 'http://h.:81/', 'http://h..a/', 'http://a_b/', 'http://u:p@h/', 'http://@h/', 'http://u@h:81?q', 'http://h?a=/x/y',
               'http://h#/x', 'http://h:81#x', 'http://h:?x', 'http://[::1]/', 'http://[::1]:81/', 'http://[AB::1]', 'http://-h-/',
               'http://h:65535/x', 'http://127.0.0.1:5/', 'http://./']) u
-            where (postrider_internal.url_defect(u)).reason is null and postrider_internal.job_lane(null, u) is distinct from postrider_internal.url_lane(u)
+            where (postrider_internal.url_defect(u)).reason is null and postrider_internal.job_lane(null, u) is distinct
+              from postrider_internal.url_lane(u)
             """)
         #expect(differing == [])
     }

@@ -4,8 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The rules of a validator: named keys must be there, null passes, extra keys pass, an array's first template holds for
-/// all its elements, an empty array passes.
+/// The rules of a validator: named keys must be there, null passes, extra keys pass, an array's first template holds
+/// for all its elements, an empty array passes.
 struct ValidatorTests {
     private static let person = #"{"name":"string","age":"number","tags":["string"],"home":{"city":"string"}}"#
 

@@ -73,7 +73,8 @@ struct WorkLeftTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_client_credentials', 'http://h/', 'c');
+            insert into postrider.credentials (name, kind, token_url, client_id) values ('c',
+                'oauth2_client_credentials', 'http://h/', 'c');
             update postrider.credentials set state = '\(state)';
             \(Self.scheduled) \(Self.waits)
             """)
@@ -86,10 +87,12 @@ struct WorkLeftTests {
         let count = Soak.count(1_000_000, reduced: 100_000)
         try queue.connection.execute(
             """
-            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0 from generate_series(1, 100) i;
+            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0
+              from generate_series(1, 100) i;
             insert into postrider.queues (name, paused) values ('q', true);
             set session_replication_role = replica;
-            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 1 + i % 100, 5 from generate_series(1, \(count)) i;
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts) select i, i, 1 + i % 100, 5
+              from generate_series(1, \(count)) i;
             insert into postrider_internal.scheduled (run_at, job_id, track, max_attempts, attempt)
             select now() + interval '1 h', \(count) + i, 1 + i % 100, 5, 0 from generate_series(1, \(count)) i;
             reset session_replication_role;

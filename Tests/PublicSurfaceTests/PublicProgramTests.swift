@@ -6,7 +6,8 @@ import Testing
 
 @testable import WorkerCLI
 
-/// The kept lists hold all that users of the program see: flags, variables, exit codes, log lines, metrics, channels, SQLSTATEs, lock keys.
+/// The kept lists hold all that users of the program see: flags, variables, exit codes, log lines, metrics, channels,
+/// SQLSTATEs, lock keys.
 ///
 /// Facts that no table in the program holds are read from its source.
 struct PublicProgramTests {

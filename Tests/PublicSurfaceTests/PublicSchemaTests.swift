@@ -26,8 +26,10 @@ struct PublicSchemaTests {
             """
             select format('%s %s.%s %s%s', case when r.relkind = 'v' then 'view' else 'table' end, r.relname, a.attname,
                           format_type(a.atttypid, a.atttypmod),
-                          case when a.attidentity <> '' then ' identity' else ' default ' || pg_get_expr(d.adbin, d.adrelid) end)
-              from (\(Self.relations)) r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+                          case when a.attidentity <> '' then ' identity'
+                            else ' default ' || pg_get_expr(d.adbin, d.adrelid) end)
+              from (\(Self.relations)) r join pg_attribute a on a.attrelid = r.oid and a.attnum > 0
+                and not a.attisdropped
               left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
             """)
     }
@@ -36,7 +38,8 @@ struct PublicSchemaTests {
         try expect(
             "functions",
             """
-            select format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid))
+            select format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid),
+                          pg_get_function_result(p.oid))
               from (\(Self.functions)) p
             """)
     }
@@ -45,7 +48,8 @@ struct PublicSchemaTests {
         try expect(
             "rights",
             """
-            select format('%s %s %s', g.rolname, o.name, lower(string_agg(distinct a.privilege_type, ', ' order by a.privilege_type)))
+            select format('%s %s %s', g.rolname, o.name,
+                          lower(string_agg(distinct a.privilege_type, ', ' order by a.privilege_type)))
               from (select r.relname::text as name, r.relacl as acl, r.relowner as owner from (\(Self.relations)) r
                      union all
                     select p.proname || '()', p.proacl, p.proowner from (\(Self.functions)) p
@@ -58,23 +62,26 @@ struct PublicSchemaTests {
             """)
     }
 
-    /// One line for each object of `postrider_internal`: the roles and what each may do. Functions that run as their caller and are no
-    /// triggers are left out where all four roles may execute them, which is the rule.
+    /// One line for each object of `postrider_internal`: the roles and what each may do. Functions that run as their
+    /// caller and are no triggers are left out where all four roles may execute them, which is the rule.
     @Test func `each role may do with internal objects what the list says`() throws {
         try expect(
             "internal-rights",
             """
             select o.name || ': ' || string_agg(o.role || ' ' || o.privileges, '; ' order by o.role)
-              from (select o.name, replace(g.rolname, 'postrider_', '') as role, o.is_plain, count(*) over (partition by o.name) as roles,
+              from (select o.name, replace(g.rolname, 'postrider_', '') as role, o.is_plain,
+                    count(*) over (partition by o.name) as roles,
                            lower(string_agg(a.privilege_type, ', ' order by a.privilege_type)) as privileges
                       from (select 'schema ' || nspname as name, nspacl as acl, nspowner as owner, false as is_plain
                               from pg_namespace where nspname like 'postrider%'
                              union all
                             select c.relname, c.relacl, c.relowner, false from pg_class c
-                             where c.relnamespace = 'postrider_internal'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')
+                             where c.relnamespace = 'postrider_internal'::regnamespace
+                               and c.relkind in ('r', 'p', 'v', 'S')
                                and not c.relispartition
                              union all
-                            select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', p.proacl, p.proowner,
+                            select p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', p.proacl,
+                                   p.proowner,
                                    not p.prosecdef and p.prorettype <> 'trigger'::regtype
                               from pg_proc p where p.pronamespace = 'postrider_internal'::regnamespace) o
                      cross join lateral aclexplode(o.acl) a
@@ -91,7 +98,8 @@ struct PublicSchemaTests {
             """
             select pg_describe_object(d.classid, d.objid, 0) from pg_depend d left join pg_class c on c.oid = d.objid
              where d.refclassid = 'pg_namespace'::regclass and d.refobjid = 'postrider'::regnamespace
-               and d.classid <> 'pg_proc'::regclass and (d.classid <> 'pg_class'::regclass or c.relkind not in ('r', 'p', 'v', 'S'))
+               and d.classid <> 'pg_proc'::regclass
+                 and (d.classid <> 'pg_class'::regclass or c.relkind not in ('r', 'p', 'v', 'S'))
             """)
         #expect(others == [])
     }

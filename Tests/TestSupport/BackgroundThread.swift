@@ -33,8 +33,8 @@ public final class BackgroundThread: Sendable {
 
     /// What `body` returns or throws on a thread of its own that blocks no signal, for tests of signals.
     ///
-    /// The threads of tasks block nearly all. What a test sends to one of them stays pending there, and ends the process, without
-    /// a word, when a later test on the same thread unblocks it; with its own thread it is gone.
+    /// The threads of tasks block nearly all. What a test sends to one of them stays pending there, and ends the
+    /// process, without a word, when a later test on the same thread unblocks it; with its own thread it is gone.
     public static func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) throws -> Value {
         let result = Mutex(Result<Value, any Error>.failure(TestClock.Timeout(description: "the thread did not run")))
         let thread = BackgroundThread {

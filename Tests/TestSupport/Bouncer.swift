@@ -4,8 +4,8 @@ internal import Glibc
 internal import PGClient
 public import PrivateCluster
 
-/// PgBouncer in front of a private cluster: transaction mode and one server connection for all clients unless told otherwise, on a
-/// Unix socket in the cluster's directory. Ends with the object or the process.
+/// PgBouncer in front of a private cluster: transaction mode and one server connection for all clients unless told
+/// otherwise, on a Unix socket in the cluster's directory. Ends with the object or the process.
 public final class Bouncer: Sendable {
     private let input: Pipe
     private let pid: pid_t

@@ -10,11 +10,12 @@ public enum Browser {
     /// Whether the project's setup could install it: it does as root.
     public static var isInstalled: Bool { unsafe access(driver, X_OK) == 0 }
 
-    /// Runs lines of Python that have `browser`, the driver; `find(css)`, `text(css)`, `texts(css)` and `click(css)`, which wait 15 s for an
-    /// element; `until(test)`, which waits so long for a condition; and `words`, these arguments. The program fails if they do.
+    /// Runs lines of Python that have `browser`, the driver; `find(css)`, `text(css)`, `texts(css)` and `click(css)`,
+    /// which wait 15 s for an element; `until(test)`, which waits so long for a condition; and `words`, these
+    /// arguments. The program fails if they do.
     ///
-    /// - Returns: what they printed, line by line, and behind it what pages complained of on the console, as lines that begin with
-    ///   `console:`.
+    /// - Returns: what they printed, line by line, and behind it what pages complained of on the console, as lines that
+    ///   begin with `console:`.
     public static func run(_ program: String, _ words: [String] = []) throws -> [String] {
         let port = try TargetServer.freePort()
         let (status, output) = try ChildProcess.run(
@@ -23,8 +24,8 @@ public enum Browser {
         return output.split(separator: "\n").map(String.init)
     }
 
-    /// Chromium may not use its sandbox as root; what is shown here is served by the project itself. It looks up no name and asks nobody
-    /// for anything else.
+    /// Chromium may not use its sandbox as root; what is shown here is served by the project itself. It looks up no
+    /// name and asks nobody for anything else.
     private static let prelude = #"""
         import sys, tempfile, traceback
         from selenium import webdriver

@@ -3,7 +3,8 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A server that speaks one version of TLS, 1.3 unless told, with those alone who show a certificate of the test's authority: `openssl s_server`.
+/// A server that speaks one version of TLS, 1.3 unless told, with those alone who show a certificate of the test's
+/// authority: `openssl s_server`.
 public final class CertificateServer: Sendable {
     /// Where it listens; its certificate is that of `nginx`, for `localhost`.
     public let port: UInt16

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TLS server that ends the connection behind each answer: announced by close_notify (`/announced/…`), or by TCP alone
-/// (`/bare/…`). What it answers is the rest of the path; see `program`.
+/// A TLS server that ends the connection behind each answer: announced by close_notify (`/announced/…`), or by TCP
+/// alone (`/bare/…`). What it answers is the rest of the path; see `program`.
 public final class ClosingServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String

@@ -4,11 +4,13 @@ internal import PrivateCluster
 
 /// The answers of cronsim, a Python library that follows Debian's cron and shares no code with ours.
 public enum CronReference {
-    /// Random expressions, each with a zone and an instant, and the next tick of each. The same seed gives the same lines.
+    /// Random expressions, each with a zone and an instant, and the next tick of each. The same seed gives the same
+    /// lines.
     ///
-    /// Half of the instants lie within three hours of a clock change. The program leaves out four cases in which cronsim differs from
-    /// `docs/schedules.md`; `docs/decisions/0015-schedules.md` lists them:
-    /// - A minute field that begins with `*` beside fixed hours follows real time in cronsim. The program gives it as a range.
+    /// Half of the instants lie within three hours of a clock change. The program leaves out four cases in which
+    /// cronsim differs from `docs/schedules.md`; `docs/decisions/0015-schedules.md` lists them:
+    /// - A minute field that begins with `*` beside fixed hours follows real time in cronsim. The program gives it as a
+    ///   range.
     /// - Six fields always follow real time in cronsim.
     /// - After a clock change by half an hour, cronsim misses the first half of an hour.
     /// - If midnight is skipped, cronsim returns 1:00 for hour 0.

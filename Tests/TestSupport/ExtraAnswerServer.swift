@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TLS server that says more than it was asked: to GET a second answer, `{"evil":1}`, 50 ms behind the first (`/late`) or
-/// in the same TLS record as the first one's body (`/joined`); to POST `right` and no more.
+/// A TLS server that says more than it was asked: to GET a second answer, `{"evil":1}`, 50 ms behind the first
+/// (`/late`) or in the same TLS record as the first one's body (`/joined`); to POST `right` and no more.
 public final class ExtraAnswerServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String

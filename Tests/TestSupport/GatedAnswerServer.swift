@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/1.1 server that lets each request go on (100), reads it until `allowAnswers()` is called, and gives its whole answer.
-/// It then reads on and closes nothing. It ends with the object.
+/// An HTTP/1.1 server that lets each request go on (100), reads it until `allowAnswers()` is called, and gives its
+/// whole answer. It then reads on and closes nothing. It ends with the object.
 public final class GatedAnswerServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String

@@ -2,8 +2,9 @@
 
 internal import Glibc
 
-/// An HTTP/1.1 server on a loopback port that answers each request with the same bytes as soon as its first ones are there, from
-/// a thread of its own for each connection: its answer may be there before the client has written all of the request.
+/// An HTTP/1.1 server on a loopback port that answers each request with the same bytes as soon as its first ones are
+/// there, from a thread of its own for each connection: its answer may be there before the client has written all of
+/// the request.
 public final class InstantAnswerServer: Sendable {
     /// Where it listens.
     public let port: UInt16

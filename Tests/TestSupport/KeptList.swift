@@ -20,7 +20,8 @@ public struct KeptList {
 
     /// Compares the file with `lines`: `- LINE` for each line that only the file has, `+ LINE` for each new one.
     ///
-    /// The order of `lines` does not matter. With the environment variable `POSTRIDER_WRITE_LISTS` set, `lines` become the new file first.
+    /// The order of `lines` does not matter. With the environment variable `POSTRIDER_WRITE_LISTS` set, `lines` become
+    /// the new file first.
     ///
     /// - Throws: the error of Foundation if the file cannot be read or written.
     public func difference(from lines: [String]) throws -> [String] {

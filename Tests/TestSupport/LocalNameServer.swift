@@ -3,8 +3,8 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A name server on loopback for one program: each name is at 127.0.0.1. Names below `nowhere.example` do not exist, and questions for names
-/// below `silent.example` get no answer.
+/// A name server on loopback for one program: each name is at 127.0.0.1. Names below `nowhere.example` do not exist,
+/// and questions for names below `silent.example` get no answer.
 public final class LocalNameServer: Sendable {
     private let socket: Int32
     private let folder: TestFolder

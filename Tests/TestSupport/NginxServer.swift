@@ -5,11 +5,11 @@ internal import PrivateCluster
 
 /// A real web server for tests: HTTP, TLS with an authority of its own, HTTP/2, gzip; ends with `deinit`.
 ///
-/// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate
-/// is for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
-/// name. `/who` answers the client's
-/// address and the name in its certificate, `/session` whether the TLS session is a resumed one (`r`, else `.`) and closes
-/// the connection, `/away` redirects to `/who` on `alt.localhost`, `/headers24` sends 24 header lines of 1,000 bytes, and so on.
+/// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate is
+/// for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
+/// name. `/who` answers the client's address and the name in its certificate, `/session` whether the TLS session is a
+/// resumed one (`r`, else `.`) and closes the connection, `/away` redirects to `/who` on `alt.localhost`, `/headers24`
+/// sends 24 header lines of 1,000 bytes, and so on.
 public final class NginxServer {
     /// Plain HTTP.
     public let port: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/1.1 server that answers the first request of each connection, and ends the connection in good order as soon as it has seen
-/// the head of the second. It ends with the object.
+/// An HTTP/1.1 server that answers the first request of each connection, and ends the connection in good order as soon
+/// as it has seen the head of the second. It ends with the object.
 public final class OneRequestServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String

@@ -10,7 +10,8 @@ public struct PageReader: Sendable {
         public var status: Int
         /// By their names in lower case; of several of one name the last.
         public var headers: [String: String]
-        /// Of `/metrics` one line for each sample, `name{label=value,…} value`, labels sorted, as the parser has read it; of others the body.
+        /// Of `/metrics` one line for each sample, `name{label=value,…} value`, labels sorted, as the parser has read
+        /// it; of others the body.
         public var lines: [String]
     }
 

@@ -15,7 +15,8 @@ public enum ProjectFolder {
         throw TestClock.Timeout(description: "no Package.swift above \(WorkerProcess.path)")
     }
 
-    /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths; all of `Sources` without a folder.
+    /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths; all of `Sources` without a
+    /// folder.
     public static func swiftSources(_ folder: String = "") throws -> [String] {
         let top = try path() + "/Sources/" + folder
         let paths = FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? []

@@ -3,7 +3,8 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A server on a free loopback port whose program is a text in Python, with the packages of the tests; ends with the object.
+/// A server on a free loopback port whose program is a text in Python, with the packages of the tests; ends with the
+/// object.
 final class PythonServer: Sendable {
     /// Where it listens.
     let port: UInt16
@@ -22,8 +23,8 @@ final class PythonServer: Sendable {
         try TestClock.wait(20, for: "the server on port \(port)") { TargetServer.isTaken(port) }
     }
 
-    /// One with the certificate of an nginx, that of `localhost`. Its program is the class `Handler` of Python's `socketserver`, which
-    /// wraps each connection in `context`; `sys.argv` holds the words from its fourth on.
+    /// One with the certificate of an nginx, that of `localhost`. Its program is the class `Handler` of Python's
+    /// `socketserver`, which wraps each connection in `context`; `sys.argv` holds the words from its fourth on.
     convenience init(tls handler: String, as nginx: NginxServer, _ words: [String] = []) throws {
         let program = [Self.beginning, handler, Self.end].joined(separator: "\n")
         try self.init(program, [nginx.certificate, nginx.otherKey] + words)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it, or
-/// answers it with the end of the connection.
+/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it,
+/// or answers it with the end of the connection.
 public final class RefusingServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
     public let url: String

@@ -80,8 +80,8 @@ public final class RunningWorker: Sendable {
         return wait()
     }
 
-    /// Ends it at once. In a `defer` behind its start it also keeps the worker running up to the end of the scope; without a later use
-    /// Swift may end it earlier.
+    /// Ends it at once. In a `defer` behind its start it also keeps the worker running up to the end of the scope;
+    /// without a later use Swift may end it earlier.
     public func kill() { end(SIGKILL) }
 
     /// Waits for its end; its exit status.
@@ -111,8 +111,8 @@ public final class RunningWorker: Sendable {
 
     /// Its exit status, `nil` while it runs.
     ///
-    /// The lock covers the moment at which the number of the process becomes free, and `send` signals under the same lock. So neither
-    /// `send` nor the guardian can signal another process with this number.
+    /// The lock covers the moment at which the number of the process becomes free, and `send` signals under the same
+    /// lock. So neither `send` nor the guardian can signal another process with this number.
     private func statusIfEnded() -> Int32? {
         status.withLock { status in
             if status == nil, ChildProcess.hasEnded(pid) {

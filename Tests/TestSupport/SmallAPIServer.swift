@@ -3,7 +3,8 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// The small API of `Tests/SmallAPI/api.py` on a loopback port, with an empty database of its own; ends with the object.
+/// The small API of `Tests/SmallAPI/api.py` on a loopback port, with an empty database of its own; ends with the
+/// object.
 public final class SmallAPIServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String

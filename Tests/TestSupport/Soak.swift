@@ -7,8 +7,8 @@ public enum Soak {
     /// Whether the environment says `POSTRIDER_SOAK=1`.
     public static let isOn = unsafe getenv("POSTRIDER_SOAK").map { unsafe String(cString: $0) } == "1"
 
-    /// A promised time: held to the word in a soak, which has the machine to itself; else five times that, since the other
-    /// tests run beside it.
+    /// A promised time: held to the word in a soak, which has the machine to itself; else five times that, since the
+    /// other tests run beside it.
     public static func seconds(_ promised: Double) -> Double { isOn ? promised : 5 * promised }
 
     /// The same in nanoseconds, as `TestClock.now` counts.

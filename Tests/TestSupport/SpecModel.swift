@@ -2,7 +2,8 @@
 
 /// What becomes of a `SpecPlan` when nobody interferes, by the rules of docs/trees.md and docs/templates.md. Pure.
 public struct SpecModel: Sendable {
-    /// A plan in which something rests on what is left open: a member that may or may not have been cancelled, or steps of a batch.
+    /// A plan in which something rests on what is left open: a member that may or may not have been cancelled, or steps
+    /// of a batch.
     public struct LeftOpen: Error {}
 
     /// What becomes of one job.

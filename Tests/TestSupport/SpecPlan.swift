@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A spec for `postrider.submit` made at random: steps that take values from those before them, conditions, lists that become
-/// members. `SpecModel` tells what becomes of it.
+/// A spec for `postrider.submit` made at random: steps that take values from those before them, conditions, lists that
+/// become members. `SpecModel` tells what becomes of it.
 public struct SpecPlan: Sendable {
     /// Where a value comes from.
     public enum Source: Sendable {

@@ -15,8 +15,8 @@ public final class TargetServer: Sendable {
 
     /// Listens on the next free port of `TestPorts`, or on ::1 beside a silent port of 127.0.0.1.
     ///
-    /// Without `keepsRequests` the server forgets each request after its answer: for tests with millions of calls that count
-    /// in `answer`. `requests` is then empty, and each `turn` is 1.
+    /// Without `keepsRequests` the server forgets each request after its answer: for tests with millions of calls that
+    /// count in `answer`. `requests` is then empty, and each `turn` is 1.
     public init(
         beside silent: SilentPort? = nil, keepsRequests: Bool = true,
         answer: @escaping @Sendable (TargetRequest) -> [TargetStep] = TargetStep.byPath

@@ -3,7 +3,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// The loopback ports of this test process: a quarter of those from 23000 on, below those that the system gives to clients.
+/// The loopback ports of this test process: a quarter of those from 23000 on, below those that the system gives to
+/// clients.
 ///
 /// Two test processes run at once, in two clones even more: each holds the first port of its quarter until it ends.
 enum TestPorts {

@@ -38,7 +38,8 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = true
     }
 
-    /// One that all cases of a test share, for a test that writes nothing or rolls back what it wrote. It stays as long as the process.
+    /// One that all cases of a test share, for a test that writes nothing or rolls back what it wrote. It stays as long
+    /// as the process.
     ///
     /// - Parameter inTransaction: whether the session begins a transaction. The end of the value rolls it back.
     public init(sharedBy test: String = #function, inTransaction: Bool = false) throws {
@@ -92,14 +93,15 @@ public struct TestQueue: ~Copyable {
         return database
     }
 
-    /// Makes a copy's identity its own. Otherwise the first worker takes the copy for a restored database, and the numbers of workers
-    /// and fences do not begin at 1.
+    /// Makes a copy's identity its own. Otherwise the first worker takes the copy for a restored database, and the
+    /// numbers of workers and fences do not begin at 1.
     private static func adopt(_ connection: borrowing PGConnection) throws {
         try connection.execute(
             """
             update postrider_internal.identities i
                set (system_identifier, timeline, database_oid, workers_oid)
-                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid from postrider_internal.current_identity() r)
+                 = (select r.system_identifier, r.timeline, r.database_oid, r.workers_oid
+                    from postrider_internal.current_identity() r)
             """)
     }
 
@@ -115,14 +117,15 @@ public struct TestQueue: ~Copyable {
             "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
     }
 
-    /// Fills the overflow of results with 80 MB, more than is read while INSERTs wait: 40,000 of ids that no range takes. Without a
-    /// vacuum, whose lock a test would have to wait for.
+    /// Fills the overflow of results with 80 MB, more than is read while INSERTs wait: 40,000 of ids that no range
+    /// takes. Without a vacuum, whose lock a test would have to wait for.
     public func overflow(from id: Int64) throws {
         try connection.execute(
             """
             alter table postrider_internal.results_overflow set (autovacuum_enabled = off);
             insert into postrider_internal.results_overflow (job_id, started_at, fence, attempt, state, body)
-            select i, now(), 1, 1, 's', convert_to(repeat('x', 1900), 'UTF8') from generate_series(\(id), \(id) + 39999) as i
+            select i, now(), 1, 1, 's', convert_to(repeat('x', 1900), 'UTF8')
+              from generate_series(\(id), \(id) + 39999) as i
             """)
     }
 
@@ -143,14 +146,15 @@ public struct TestQueue: ~Copyable {
         }
     }
 
-    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch. It has been there for
-    /// an hour, so it may say who is silent.
+    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch. It has
+    /// been there for an hour, so it may say who is silent.
     public func lead(_ worker: Int64) throws -> Int64 {
         let epoch = try number("select postrider_internal.lead(\(worker))")
         try connection.execute(
             """
             update postrider_internal.leases set until = 'infinity';
-            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h', heartbeat_at = clock_timestamp()
+            update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h',
+              heartbeat_at = clock_timestamp()
             where id = \(worker)
             """)
         return epoch

@@ -48,7 +48,8 @@ public enum TestRole: String, CaseIterable, Sendable {
         superuser.replacing("user=postgres", with: "user=\(name)")
     }
 
-    /// What the program says to a role that may not run jobs: a superuser made the roles, so who may grant them goes by the version.
+    /// What the program says to a role that may not run jobs: a superuser made the roles, so who may grant them goes by
+    /// the version.
     public var missingRight: String {
         let grantors = (try? TestCluster.version) ?? 0 >= 16 ? "a superuser" : "a role with CREATEROLE or a superuser"
         return "\(name) may not run jobs; as \(grantors): grant postrider_worker to \(name)"

@@ -2,16 +2,16 @@
 
 /// Whether the states in which the jobs of a tree have ended fit its plan and the rules. Pure.
 ///
-/// What nobody interfered with must have ended as planned, exactly. What was cut short by the end of its batch or chain may
-/// have got anywhere before that; there each batch and chain must fit its own members.
+/// What nobody interfered with must have ended as planned, exactly. What was cut short by the end of its batch or chain
+/// may have got anywhere before that; there each batch and chain must fit its own members.
 public struct TreeCheck: Sendable {
     private let states: [Int64: String]
     private let isRetried: Bool
     /// What does not fit, in words.
     public private(set) var defects: [String] = []
 
-    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it. `isRetried`: something ran again, and what
-    /// came after it may have run before.
+    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it. `isRetried`: something ran
+    /// again, and what came after it may have run before.
     public init(
         _ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]] = [:], isDisturbed: Bool,
         isRetried: Bool = false
@@ -45,7 +45,8 @@ public struct TreeCheck: Sendable {
         case (_, "cancelled"): fits = members.allSatisfy { $0 != "" }
         case (.chain, "succeeded"): fits = members.allSatisfy { $0 == "succeeded" }
         case (.chain, "failed"):
-            // Those that joined stand at the end. A step further on may have been cancelled by a person while it waited.
+            // Those that joined stand at the end. A step further on may have been cancelled by a person while it
+            // waited.
             let rest = members.drop { $0 == "succeeded" }
             fits = rest.contains { isOver.contains($0) } && (isRetried || !rest.contains("succeeded"))
         case (.chain, _): fits = false
@@ -110,7 +111,8 @@ public struct TreeCheck: Sendable {
         return early
     }
 
-    /// When the last answer came that a success of this rests on, that of what joined it among them; nil: there was none.
+    /// When the last answer came that a success of this rests on, that of what joined it among them; nil: there was
+    /// none.
     private static func answered(
         _ node: TreePlan, _ states: [Int64: String], _ joined: [Int64: [TreePlan]], _ calls: [String: [TargetRequest]]
     ) -> UInt64? {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP proxy that is also the server behind it, on the usual ports: `http://localhost/…` redirects to https on the same host,
-/// `https://localhost/…` answers with its request as text. It ends with the object.
+/// An HTTP proxy that is also the server behind it, on the usual ports: `http://localhost/…` redirects to https on the
+/// same host, `https://localhost/…` answers with its request as text. It ends with the object.
 ///
-/// - `/STATUS/PATH` over http redirects by STATUS. `/down/PATH` over https goes back to http, from where the same path leads to https again.
-/// - `/list/N` and `/link/N` over https are pages of one item; a `Link` with `http` leads to page 2 of `/list`, a reference in single quotes
-///   to that of `/link`.
+/// - `/STATUS/PATH` over http redirects by STATUS. `/down/PATH` over https goes back to http, from where the same path
+///   leads to https again.
+/// - `/list/N` and `/link/N` over https are pages of one item; a `Link` with `http` leads to page 2 of `/list`, a
+///   reference in single quotes to that of `/link`.
 public final class UpgradeProxy: Sendable {
     /// As a service or call names it.
     public let url: String

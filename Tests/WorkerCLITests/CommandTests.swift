@@ -166,7 +166,8 @@ struct CommandTests {
         let words = "an error of more than sixty characters, which a table of many columns would cut somewhere"
         try PGConnection(database).execute(
             """
-            insert into postrider_internal.results (job_id, fence, worker, attempt, track, state, status_code, error_code, error, body, started_at)
+            insert into postrider_internal.results (job_id, fence, worker, attempt, track, state, status_code,
+                                                    error_code, error, body, started_at)
             values (\(id), 1, 1, 1, 0, 'f', 404, 'http_status', '\(words)', E'{\\n"a": 1,\\nstate  succeeded\\033}'::bytea, now())
             """)
         let shown = try run("show", "\(id)").output

@@ -46,8 +46,10 @@ struct DoctorFleetTests {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
-            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10), ('mail', 100, null);
-            insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 10), ('mail', 1, 90, 5)
+            insert into postrider.client_limits (role, max_unfinished, max_lanes) values ('shop', 100, 10),
+              ('mail', 100, null);
+            insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 10),
+              ('mail', 1, 90, 5)
             """)
         let report = try DoctorReport(queue.database)
         #expect(report.status == 0)
@@ -104,9 +106,11 @@ struct DoctorFleetTests {
         func found(_ ago: String, leases: Int, unknown: Int) throws {
             try queue.connection.execute(
                 """
-                insert into postrider_internal.identities (above_id, found_at, system_identifier, timeline, database_oid, workers_oid, found_by,
+                insert into postrider_internal.identities (above_id, found_at, system_identifier, timeline,
+                                                           database_oid, workers_oid, found_by,
                   lost_leases, unknown_jobs)
-                select 0, now() - interval '\(ago)', r.system_identifier, r.timeline, r.database_oid, r.workers_oid, 'a', \(leases), \(unknown)
+                select 0, now() - interval '\(ago)', r.system_identifier, r.timeline, r.database_oid, r.workers_oid,
+                       'a', \(leases), \(unknown)
                   from postrider_internal.current_identity() r
                 """)
         }
