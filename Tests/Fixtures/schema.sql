@@ -62,6 +62,14 @@ CREATE TYPE postrider_internal.finished_attempt AS (
 	result jsonb
 );
 
+CREATE TYPE postrider_internal.lane_signal AS (
+	track integer,
+	since timestamp with time zone,
+	wait_ms bigint,
+	status smallint,
+	verdict "char"
+);
+
 CREATE TYPE postrider_internal.nonfinal_attempt AS (
 	seq bigint,
 	job_id bigint,
@@ -101,14 +109,6 @@ CREATE TYPE postrider_internal.nonfinal_attempt AS (
 	version bigint
 );
 
-CREATE TYPE postrider_internal.lane_signal AS (
-	track integer,
-	since timestamp with time zone,
-	wait_ms bigint,
-	status smallint,
-	verdict "char"
-);
-
 CREATE TYPE postrider_internal.spec_node AS (
 	level integer,
 	parent integer,
@@ -120,16 +120,6 @@ CREATE TYPE postrider_internal.spec_node AS (
 	spec jsonb,
 	each jsonb
 );
-
-ALTER TABLE postrider_internal.pending_invalidations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.pending_invalidations_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-GRANT ALL ON SEQUENCE postrider_internal.pending_invalidations_id_seq TO postrider_worker;
 
 ALTER TABLE postrider_internal.cache_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.cache_deltas_id_seq
@@ -205,6 +195,16 @@ ALTER TABLE postrider_internal.intake ALTER COLUMN id ADD GENERATED ALWAYS AS ID
 );
 GRANT ALL ON SEQUENCE postrider_internal.intake_id_seq TO postrider_worker;
 
+ALTER TABLE postrider_internal.job_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.job_deltas_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider_internal.job_deltas_id_seq TO postrider_worker;
+
 ALTER TABLE postrider.jobs ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider.jobs_id_seq
     START WITH 1
@@ -224,6 +224,16 @@ ALTER TABLE postrider.lanes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 GRANT ALL ON SEQUENCE postrider.lanes_id_seq TO postrider_worker;
+
+ALTER TABLE postrider_internal.pending_invalidations ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.pending_invalidations_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider_internal.pending_invalidations_id_seq TO postrider_worker;
 
 ALTER TABLE postrider_internal.removed_tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.removed_tracks_id_seq
@@ -254,16 +264,6 @@ ALTER TABLE postrider.servers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 GRANT ALL ON SEQUENCE postrider.servers_id_seq TO postrider_worker;
-
-ALTER TABLE postrider_internal.job_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME postrider_internal.job_deltas_id_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
-GRANT ALL ON SEQUENCE postrider_internal.job_deltas_id_seq TO postrider_worker;
 
 ALTER TABLE postrider_internal.tracks ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.tracks_id_seq
@@ -304,26 +304,30 @@ ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
 
-CREATE UNLOGGED TABLE postrider_internal.cache_flights (
-    app_version text,
-    asks boolean NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    base bytea,
-    etag text,
-    fence bigint NOT NULL,
-    job_id bigint NOT NULL,
-    key bytea NOT NULL,
-    last_modified text,
-    leads boolean NOT NULL,
-    reason text NOT NULL,
-    seq bigint NOT NULL,
-    track integer NOT NULL
+CREATE TABLE postrider_internal.cache_cursor (
+    CONSTRAINT cache_cursor_only_row_check CHECK (only_row),
+    before timestamp with time zone,
+    folded bigint DEFAULT 0 NOT NULL,
+    only_row boolean DEFAULT true NOT NULL,
+    page bigint DEFAULT 0 NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.cache_flights
-    ADD CONSTRAINT cache_flights_pkey PRIMARY KEY (job_id, fence);
-CREATE UNIQUE INDEX cache_flights_lead ON postrider_internal.cache_flights USING btree (key) WHERE leads;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_flights TO postrider_worker;
+WITH (fillfactor='50');
+ALTER TABLE ONLY postrider_internal.cache_cursor
+    ADD CONSTRAINT cache_cursor_pkey PRIMARY KEY (only_row);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_cursor TO postrider_worker;
+
+CREATE TABLE postrider_internal.cache_deltas (
+    bytes bigint DEFAULT 0 NOT NULL,
+    entries integer DEFAULT 0 NOT NULL,
+    id bigint NOT NULL,
+    jobs integer NOT NULL,
+    outcome text NOT NULL,
+    service text NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.cache_deltas
+    ADD CONSTRAINT cache_deltas_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_deltas TO postrider_worker;
 
 CREATE TABLE postrider.cache_entries (
     app_version text,
@@ -356,48 +360,26 @@ ALTER TABLE ONLY postrider.cache_entries
     ADD CONSTRAINT cache_entries_pkey PRIMARY KEY (key);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_entries TO postrider_worker;
 
-CREATE TABLE postrider_internal.pending_invalidations (
-    id bigint NOT NULL,
-    key bytea NOT NULL
+CREATE UNLOGGED TABLE postrider_internal.cache_flights (
+    app_version text,
+    asks boolean NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    base bytea,
+    etag text,
+    fence bigint NOT NULL,
+    job_id bigint NOT NULL,
+    key bytea NOT NULL,
+    last_modified text,
+    leads boolean NOT NULL,
+    reason text NOT NULL,
+    seq bigint NOT NULL,
+    track integer NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.pending_invalidations
-    ADD CONSTRAINT pending_invalidations_pkey PRIMARY KEY (id);
-CREATE INDEX pending_invalidations_key ON postrider_internal.pending_invalidations USING btree (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.pending_invalidations TO postrider_worker;
-
-CREATE UNLOGGED TABLE postrider_internal.uncacheable_keys (
-    key bytea NOT NULL,
-    until timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY postrider_internal.uncacheable_keys
-    ADD CONSTRAINT uncacheable_keys_pkey PRIMARY KEY (key);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.uncacheable_keys TO postrider_worker;
-
-CREATE TABLE postrider_internal.cache_cursor (
-    CONSTRAINT cache_cursor_only_row_check CHECK (only_row),
-    before timestamp with time zone,
-    folded bigint DEFAULT 0 NOT NULL,
-    only_row boolean DEFAULT true NOT NULL,
-    page bigint DEFAULT 0 NOT NULL
-)
-WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.cache_cursor
-    ADD CONSTRAINT cache_cursor_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_cursor TO postrider_worker;
-
-CREATE TABLE postrider_internal.cache_deltas (
-    bytes bigint DEFAULT 0 NOT NULL,
-    entries integer DEFAULT 0 NOT NULL,
-    id bigint NOT NULL,
-    jobs integer NOT NULL,
-    outcome text NOT NULL,
-    service text NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.cache_deltas
-    ADD CONSTRAINT cache_deltas_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_deltas TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.cache_flights
+    ADD CONSTRAINT cache_flights_pkey PRIMARY KEY (job_id, fence);
+CREATE UNIQUE INDEX cache_flights_lead ON postrider_internal.cache_flights USING btree (key) WHERE leads;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.cache_flights TO postrider_worker;
 
 CREATE TABLE postrider_internal.cache_totals (
     bytes bigint NOT NULL,
@@ -604,15 +586,6 @@ CREATE TRIGGER credentials_gone AFTER DELETE ON postrider.credentials FOR EACH R
 CREATE TRIGGER credentials_truncate BEFORE TRUNCATE ON postrider.credentials FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.keep_credential_version();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.credentials TO postrider_admin, postrider_worker;
 
-CREATE TABLE postrider_internal.dedupe_keys (
-    digest bytea NOT NULL,
-    job_id bigint NOT NULL
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.dedupe_keys
-    ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (digest);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_keys TO postrider_worker;
-
 CREATE TABLE postrider_internal.dedupe_cursor (
     CONSTRAINT dedupe_cursor_only_row_check CHECK (only_row),
     due_at timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
@@ -623,6 +596,15 @@ WITH (fillfactor='10');
 ALTER TABLE ONLY postrider_internal.dedupe_cursor
     ADD CONSTRAINT dedupe_cursor_pkey PRIMARY KEY (only_row);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_cursor TO postrider_worker;
+
+CREATE TABLE postrider_internal.dedupe_keys (
+    digest bytea NOT NULL,
+    job_id bigint NOT NULL
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.dedupe_keys
+    ADD CONSTRAINT dedupe_keys_pkey PRIMARY KEY (digest);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_keys TO postrider_worker;
 
 CREATE TABLE postrider_internal.early_inserts (
     first_id bigint NOT NULL
@@ -652,6 +634,23 @@ ALTER TABLE ONLY postrider.error_codes
     ADD CONSTRAINT error_codes_pkey PRIMARY KEY (code);
 GRANT SELECT ON TABLE postrider.error_codes TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.error_codes TO postrider_worker;
+
+CREATE TABLE postrider_internal.failing_lanes (
+    at timestamp with time zone NOT NULL,
+    bad double precision NOT NULL,
+    calls double precision NOT NULL,
+    failing boolean NOT NULL,
+    good double precision NOT NULL,
+    lane text NOT NULL,
+    next_look timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    strained_since timestamp with time zone
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.failing_lanes
+    ADD CONSTRAINT failing_lanes_pkey PRIMARY KEY (lane);
+CREATE INDEX failing_lanes_failing ON postrider_internal.failing_lanes USING btree (lane) WHERE failing;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.failing_lanes TO postrider_worker;
 
 CREATE UNLOGGED TABLE postrider_internal.feed_cursors (
     at timestamp with time zone,
@@ -685,6 +684,19 @@ ALTER TABLE ONLY postrider_internal.fetched_pages
     ADD CONSTRAINT fetched_pages_pkey PRIMARY KEY (job_id, page);
 CREATE INDEX fetched_pages_next ON postrider_internal.fetched_pages USING btree (job_id, md5(next)) WHERE (next IS NOT NULL);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.fetched_pages TO postrider_worker;
+
+CREATE TABLE postrider_internal.filled_templates (
+    body_form jsonb,
+    body_json jsonb,
+    body_parts jsonb,
+    headers jsonb,
+    job_id bigint NOT NULL,
+    query jsonb,
+    url text
+);
+ALTER TABLE ONLY postrider_internal.filled_templates
+    ADD CONSTRAINT filled_templates_pkey PRIMARY KEY (job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.filled_templates TO postrider_worker;
 
 CREATE TABLE postrider_internal.hook_starts (
     job_id bigint NOT NULL
@@ -759,6 +771,31 @@ CREATE INDEX intake_bucket ON postrider_internal.intake USING btree (bucket) WHE
 CREATE INDEX intake_crowd ON postrider_internal.intake USING btree (((- (priority)::integer)), at, id) WHERE (lane IS NULL);
 CREATE INDEX intake_turn ON postrider_internal.intake USING btree (((- (priority)::integer)), queue, lane, first_id, id) WHERE (lane IS NOT NULL);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.intake TO postrider_worker;
+
+CREATE TABLE postrider_internal.job_deltas (
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    ended bigint[],
+    id bigint NOT NULL,
+    jobs integer[] NOT NULL,
+    queue text,
+    samples bigint[],
+    states "char"[] NOT NULL,
+    tracks integer[] NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.job_deltas
+    ADD CONSTRAINT job_deltas_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_deltas TO postrider_worker;
+
+CREATE TABLE postrider_internal.job_totals (
+    jobs bigint NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    queue text NOT NULL,
+    state "char" NOT NULL
+);
+ALTER TABLE ONLY postrider_internal.job_totals
+    ADD CONSTRAINT job_totals_pkey PRIMARY KEY (queue, state, minute);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_totals TO postrider_worker;
 
 CREATE TABLE postrider.jobs (
     "extract" text,
@@ -1110,23 +1147,6 @@ ALTER TABLE ONLY postrider_internal.lane_permits
 CREATE INDEX lane_permits_worker ON postrider_internal.lane_permits USING btree (worker);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_permits TO postrider_worker;
 
-CREATE TABLE postrider_internal.failing_lanes (
-    at timestamp with time zone NOT NULL,
-    bad double precision NOT NULL,
-    calls double precision NOT NULL,
-    failing boolean NOT NULL,
-    good double precision NOT NULL,
-    lane text NOT NULL,
-    next_look timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    strained_since timestamp with time zone
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.failing_lanes
-    ADD CONSTRAINT failing_lanes_pkey PRIMARY KEY (lane);
-CREATE INDEX failing_lanes_failing ON postrider_internal.failing_lanes USING btree (lane) WHERE failing;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.failing_lanes TO postrider_worker;
-
 CREATE TABLE postrider_internal.lane_rates (
     lane integer NOT NULL,
     next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
@@ -1137,16 +1157,6 @@ ALTER TABLE ONLY postrider_internal.lane_rates
 ALTER TABLE ONLY postrider_internal.lane_rates
     ADD CONSTRAINT lane_rates_lane_fkey FOREIGN KEY (lane) REFERENCES postrider.lanes(id) ON DELETE CASCADE;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_rates TO postrider_worker;
-
-CREATE TABLE postrider_internal.throttled_lanes (
-    at timestamp with time zone NOT NULL,
-    lane text NOT NULL,
-    streak integer NOT NULL
-)
-WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.throttled_lanes
-    ADD CONSTRAINT throttled_lanes_pkey PRIMARY KEY (lane);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.throttled_lanes TO postrider_worker;
 
 CREATE TABLE postrider.lanes (
     created_at timestamp with time zone DEFAULT now(),
@@ -1252,6 +1262,47 @@ ALTER TABLE ONLY postrider_internal.outcomes
 CREATE INDEX outcomes_due ON postrider_internal.outcomes USING btree (due_at, job_id);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.outcomes TO postrider_worker;
 
+CREATE TABLE postrider_internal.past_attempts (
+    attempt integer NOT NULL,
+    bytes_received bigint,
+    bytes_sent bigint,
+    cache text,
+    connect_us integer,
+    credential_version bigint,
+    dns_us integer,
+    ended_as "char",
+    error text,
+    error_code text,
+    fence bigint NOT NULL,
+    finished_at timestamp with time zone DEFAULT now() NOT NULL,
+    first_byte_us integer,
+    gained_little boolean,
+    http_version text,
+    job_id bigint NOT NULL,
+    refusals smallint,
+    remote_ip text,
+    reused boolean,
+    server text,
+    started_at timestamp with time zone NOT NULL,
+    status_code smallint,
+    tls_us integer,
+    total_us integer,
+    worker integer NOT NULL
+);
+ALTER TABLE ONLY postrider_internal.past_attempts
+    ADD CONSTRAINT past_attempts_pkey PRIMARY KEY (job_id, fence);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.past_attempts TO postrider_worker;
+
+CREATE TABLE postrider_internal.pending_invalidations (
+    id bigint NOT NULL,
+    key bytea NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.pending_invalidations
+    ADD CONSTRAINT pending_invalidations_pkey PRIMARY KEY (id);
+CREATE INDEX pending_invalidations_key ON postrider_internal.pending_invalidations USING btree (key);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.pending_invalidations TO postrider_worker;
+
 CREATE TABLE postrider_internal.progress (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     attempt integer,
@@ -1271,6 +1322,17 @@ ALTER TABLE ONLY postrider_internal.progress
     ADD CONSTRAINT progress_pkey PRIMARY KEY (job_id);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.progress TO postrider_worker;
 
+CREATE TABLE postrider_internal.prune_cursor (
+    CONSTRAINT prune_cursor_only_row_check CHECK (only_row),
+    only_row boolean DEFAULT true NOT NULL,
+    part text,
+    reached bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY postrider_internal.prune_cursor
+    ADD CONSTRAINT prune_cursor_pkey PRIMARY KEY (only_row);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_cursor TO postrider_worker;
+
 CREATE TABLE postrider_internal.prune_leftovers (
     first_id bigint NOT NULL,
     last_id bigint NOT NULL
@@ -1286,17 +1348,6 @@ ALTER TABLE ONLY postrider_internal.prune_leftovers
 REVOKE ALL ON FUNCTION postrider_internal.prune_leftovers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.prune_leftovers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_leftovers TO postrider_worker;
-
-CREATE TABLE postrider_internal.prune_cursor (
-    CONSTRAINT prune_cursor_only_row_check CHECK (only_row),
-    only_row boolean DEFAULT true NOT NULL,
-    part text,
-    reached bigint DEFAULT 0 NOT NULL
-)
-WITH (fillfactor='50');
-ALTER TABLE ONLY postrider_internal.prune_cursor
-    ADD CONSTRAINT prune_cursor_pkey PRIMARY KEY (only_row);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.prune_cursor TO postrider_worker;
 
 CREATE TABLE postrider_internal.prunes (
     day date NOT NULL,
@@ -1405,19 +1456,6 @@ CREATE UNLOGGED TABLE postrider_internal.rerun_jobs (
     first_id bigint NOT NULL
 );
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.rerun_jobs TO postrider_worker;
-
-CREATE TABLE postrider_internal.filled_templates (
-    body_form jsonb,
-    body_json jsonb,
-    body_parts jsonb,
-    headers jsonb,
-    job_id bigint NOT NULL,
-    query jsonb,
-    url text
-);
-ALTER TABLE ONLY postrider_internal.filled_templates
-    ADD CONSTRAINT resolved_pkey PRIMARY KEY (job_id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.filled_templates TO postrider_worker;
 
 CREATE TABLE postrider_internal.results (
     attempt integer NOT NULL,
@@ -1575,8 +1613,8 @@ CREATE TABLE postrider_internal.scheduled (
     at_most_once boolean DEFAULT false NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     expires_at timestamp with time zone,
-    has_slot boolean DEFAULT false NOT NULL,
     has_callbacks boolean DEFAULT false NOT NULL,
+    has_slot boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     max_attempts integer NOT NULL,
     parent_id bigint,
@@ -1636,6 +1674,17 @@ ALTER TABLE ONLY postrider_internal.secrets
     ADD CONSTRAINT secrets_credential_fkey FOREIGN KEY (credential) REFERENCES postrider.credentials(name) ON DELETE CASCADE;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.secrets TO postrider_worker;
 
+CREATE TABLE postrider_internal.server_deltas (
+    calls integer NOT NULL,
+    errors integer NOT NULL,
+    id bigint NOT NULL,
+    server integer NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.server_deltas
+    ADD CONSTRAINT server_deltas_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_deltas TO postrider_worker;
+
 CREATE TABLE postrider_internal.server_routes (
     "position" integer NOT NULL,
     base_url text NOT NULL,
@@ -1656,17 +1705,6 @@ ALTER TABLE ONLY postrider_internal.server_routes
 ALTER TABLE ONLY postrider_internal.server_routes
     ADD CONSTRAINT server_routes_service_environment_position_key UNIQUE (service, environment, "position");
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_routes TO postrider_worker;
-
-CREATE TABLE postrider_internal.server_deltas (
-    calls integer NOT NULL,
-    errors integer NOT NULL,
-    id bigint NOT NULL,
-    server integer NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.server_deltas
-    ADD CONSTRAINT server_deltas_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.server_deltas TO postrider_worker;
 
 CREATE TABLE postrider.servers (
     "position" integer NOT NULL,
@@ -1756,20 +1794,15 @@ CREATE TRIGGER settings_check BEFORE INSERT OR UPDATE ON postrider.settings FOR 
 GRANT SELECT ON TABLE postrider.settings TO postrider_worker;
 GRANT SELECT,UPDATE ON TABLE postrider.settings TO postrider_admin;
 
-CREATE TABLE postrider_internal.job_deltas (
-    at timestamp with time zone DEFAULT now() NOT NULL,
-    ended bigint[],
-    id bigint NOT NULL,
-    jobs integer[] NOT NULL,
-    queue text,
-    samples bigint[],
-    states "char"[] NOT NULL,
-    tracks integer[] NOT NULL
+CREATE TABLE postrider_internal.throttled_lanes (
+    at timestamp with time zone NOT NULL,
+    lane text NOT NULL,
+    streak integer NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
-ALTER TABLE ONLY postrider_internal.job_deltas
-    ADD CONSTRAINT tallies_pkey PRIMARY KEY (id);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_deltas TO postrider_worker;
+WITH (fillfactor='50');
+ALTER TABLE ONLY postrider_internal.throttled_lanes
+    ADD CONSTRAINT throttled_lanes_pkey PRIMARY KEY (lane);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.throttled_lanes TO postrider_worker;
 
 CREATE TABLE postrider_internal.ticket_key (
     CONSTRAINT ticket_key_only_row_check CHECK (only_row),
@@ -1790,16 +1823,6 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY postrider_internal.timings
     ADD CONSTRAINT timings_pkey PRIMARY KEY (minute, kind, bucket);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.timings TO postrider_worker;
-
-CREATE TABLE postrider_internal.job_totals (
-    jobs bigint NOT NULL,
-    minute timestamp with time zone NOT NULL,
-    queue text NOT NULL,
-    state "char" NOT NULL
-);
-ALTER TABLE ONLY postrider_internal.job_totals
-    ADD CONSTRAINT totals_pkey PRIMARY KEY (queue, state, minute);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_totals TO postrider_worker;
 
 CREATE TABLE postrider_internal.tracks (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1852,9 +1875,9 @@ CREATE TABLE postrider_internal.trees (
     failed integer DEFAULT 0 NOT NULL,
     failed_job_id bigint,
     finished integer DEFAULT 0 NOT NULL,
+    has_callbacks boolean DEFAULT false NOT NULL,
     is_draining boolean DEFAULT false NOT NULL,
     is_expanding boolean DEFAULT false NOT NULL,
-    has_callbacks boolean DEFAULT false NOT NULL,
     is_planted boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     kind "char" NOT NULL,
@@ -1879,36 +1902,13 @@ CREATE INDEX trees_parent ON postrider_internal.trees USING btree (parent_id) WH
 CREATE CONSTRAINT TRIGGER trees_begin AFTER INSERT ON postrider_internal.trees DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION postrider_internal.trees_begin();
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.trees TO postrider_worker;
 
-CREATE TABLE postrider_internal.past_attempts (
-    attempt integer NOT NULL,
-    bytes_received bigint,
-    bytes_sent bigint,
-    cache text,
-    connect_us integer,
-    credential_version bigint,
-    dns_us integer,
-    ended_as "char",
-    error text,
-    error_code text,
-    fence bigint NOT NULL,
-    finished_at timestamp with time zone DEFAULT now() NOT NULL,
-    first_byte_us integer,
-    gained_little boolean,
-    http_version text,
-    job_id bigint NOT NULL,
-    refusals smallint,
-    remote_ip text,
-    reused boolean,
-    server text,
-    started_at timestamp with time zone NOT NULL,
-    status_code smallint,
-    tls_us integer,
-    total_us integer,
-    worker integer NOT NULL
+CREATE UNLOGGED TABLE postrider_internal.uncacheable_keys (
+    key bytea NOT NULL,
+    until timestamp with time zone NOT NULL
 );
-ALTER TABLE ONLY postrider_internal.past_attempts
-    ADD CONSTRAINT tries_pkey PRIMARY KEY (job_id, fence);
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.past_attempts TO postrider_worker;
+ALTER TABLE ONLY postrider_internal.uncacheable_keys
+    ADD CONSTRAINT uncacheable_keys_pkey PRIMARY KEY (key);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.uncacheable_keys TO postrider_worker;
 
 CREATE TABLE postrider_internal.webhooks (
     job_id bigint NOT NULL,
@@ -2041,28 +2041,28 @@ CREATE VIEW postrider.attempts AS
         END AS phase,
     a.phase_since,
     a.deadline
-   FROM ((( SELECT tries.job_id,
-            tries.fence,
-            tries.started_at,
-            tries.finished_at,
-            tries.worker,
-            tries.attempt,
-            tries.dns_us,
-            tries.connect_us,
-            tries.tls_us,
-            tries.first_byte_us,
-            tries.total_us,
-            tries.status_code,
-            tries.reused,
-            tries.http_version,
-            tries.error_code,
-            tries.remote_ip,
-            tries.error,
-            tries.bytes_sent,
-            tries.bytes_received,
-            tries.cache,
-            tries.server,
-            tries.credential_version,
+   FROM ((( SELECT past_attempts.job_id,
+            past_attempts.fence,
+            past_attempts.started_at,
+            past_attempts.finished_at,
+            past_attempts.worker,
+            past_attempts.attempt,
+            past_attempts.dns_us,
+            past_attempts.connect_us,
+            past_attempts.tls_us,
+            past_attempts.first_byte_us,
+            past_attempts.total_us,
+            past_attempts.status_code,
+            past_attempts.reused,
+            past_attempts.http_version,
+            past_attempts.error_code,
+            past_attempts.remote_ip,
+            past_attempts.error,
+            past_attempts.bytes_sent,
+            past_attempts.bytes_received,
+            past_attempts.cache,
+            past_attempts.server,
+            past_attempts.credential_version,
             NULL::text AS phase,
             NULL::timestamp with time zone AS phase_since,
             NULL::timestamp with time zone AS deadline
@@ -2829,13 +2829,13 @@ CREATE VIEW postrider.queue_status AS
             sum(c_1.jobs) FILTER (WHERE (c_1.state = 'e'::"char")) AS expired,
             sum(c_1.jobs) FILTER (WHERE (c_1.state = 'k'::"char")) AS skipped,
             sum(c_1.jobs) FILTER (WHERE (c_1.state = 'u'::"char")) AS unknown,
-            sum(((c_1.jobs)::numeric * c_1.weight)) FILTER (WHERE (c_1.state = ANY (ARRAY['s'::"char", 'f'::"char", 'u'::"char"]))) AS last_minute
-           FROM ( SELECT totals.queue,
-                    totals.state,
-                    totals.jobs,
+            sum(((c_1.jobs)::numeric * c_1.weight)) FILTER (WHERE postrider_internal.is_final_outcome(c_1.state)) AS last_minute
+           FROM ( SELECT job_totals.queue,
+                    job_totals.state,
+                    job_totals.jobs,
                         CASE
-                            WHEN (totals.minute >= date_trunc('minute'::text, now())) THEN (1)::numeric
-                            WHEN (totals.minute >= date_trunc('minute'::text, (now() - '00:01:00'::interval))) THEN ((1)::numeric - (EXTRACT(second FROM now()) / (60)::numeric))
+                            WHEN (job_totals.minute >= date_trunc('minute'::text, now())) THEN (1)::numeric
+                            WHEN (job_totals.minute >= date_trunc('minute'::text, (now() - '00:01:00'::interval))) THEN ((1)::numeric - (EXTRACT(second FROM now()) / (60)::numeric))
                             ELSE (0)::numeric
                         END AS weight
                    FROM postrider_internal.job_totals
@@ -2945,7 +2945,7 @@ CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
             f.encoding,
             f.result
            FROM postrider_internal.results f
-          WHERE (f.state = ANY (ARRAY['f'::"char", 'u'::"char", 'e'::"char"]))
+          WHERE postrider_internal.is_failure(f.state)
           ORDER BY f.finished_at DESC, f.job_id DESC
          LIMIT 100) r
      JOIN postrider.jobs j ON ((j.id = r.job_id)))
@@ -3140,12 +3140,12 @@ GRANT ALL ON FUNCTION postrider_internal.accepting_endpoint TO postrider_admin, 
 CREATE FUNCTION postrider_internal.acquire_lane_permits(p_worker integer, p_lanes integer[], p_used integer[], p_hold integer[], p_slots integer[]) RETURNS TABLE(lane integer, permits integer, share integer, slots integer, first_us bigint, spacing_us bigint, late_us bigint, now_us bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.acquire_lane_permits FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -3223,8 +3223,8 @@ GRANT ALL ON FUNCTION postrider_internal.apply_deferred_pauses TO postrider_admi
 CREATE FUNCTION postrider_internal.assign_positions(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.assign_positions FROM PUBLIC;
@@ -3512,9 +3512,9 @@ GRANT ALL ON FUNCTION postrider.cancel_all TO postrider_admin, postrider_worker;
 CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.cancel_any FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -3529,9 +3529,9 @@ GRANT ALL ON FUNCTION postrider_internal.cancel_job TO postrider_admin, postride
 CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.cancel_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -3644,11 +3644,11 @@ GRANT ALL ON FUNCTION postrider_internal.content_type TO postrider_admin, postri
 CREATE FUNCTION postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[], p_state "char"[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.count_ended_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_ended_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -3981,9 +3981,9 @@ CREATE FUNCTION postrider_internal.end_descendants(p_tree bigint, p_state "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET enable_seqscan TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.end_descendants FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4051,9 +4051,9 @@ CREATE FUNCTION postrider_internal.enlist(p_old integer, p_name text, p_version 
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    SET lock_timeout TO '1s'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET lock_timeout TO '1s'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.enlist FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.enlist TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4109,9 +4109,9 @@ GRANT ALL ON FUNCTION postrider_internal.expensive_columns TO postrider_admin, p
 CREATE FUNCTION postrider_internal.expire(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.expire FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.expire TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4451,8 +4451,8 @@ GRANT ALL ON FUNCTION postrider_internal.finish_nonfinal TO postrider_admin, pos
 CREATE FUNCTION postrider_internal.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fold FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fold TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4676,8 +4676,8 @@ GRANT ALL ON FUNCTION postrider_internal.insert_spec_jobs TO postrider_admin, po
 CREATE FUNCTION postrider_internal.insert_tree_rows(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
@@ -4727,6 +4727,24 @@ CREATE FUNCTION postrider_internal.is_expanded(p_parent bigint) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider_internal.is_expanded FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_failed_member(p_state "char") RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_failed_member FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_failed_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_failure(p_state "char") RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_failure FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_failure TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_final_outcome(p_state "char") RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_final_outcome FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_final_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_fit_cache_entry(p_status integer, p_length integer, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint, p_response_format text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -4736,9 +4754,9 @@ GRANT ALL ON FUNCTION postrider_internal.is_fit_cache_entry TO postrider_admin, 
 CREATE FUNCTION postrider_internal.is_hooked(p_job bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_hooked FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_hooked TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4781,6 +4799,12 @@ CREATE FUNCTION postrider_internal.is_new_acceptance(p_credential text, p_job bi
 REVOKE ALL ON FUNCTION postrider_internal.is_new_acceptance FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_new_acceptance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_open_tree(p_state "char") RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_open_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_open_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_past_retention(p_state "char", p_finished_at timestamp with time zone, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS …;
@@ -4805,12 +4829,24 @@ CREATE FUNCTION postrider_internal.is_plain_url(p_url text) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider_internal.is_plain_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_plain_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_priority(p_priority integer) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_priority FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_priority TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_refused_by_endpoint(p_refresh postrider_internal.refreshes, p_endpoint text) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_refused_by_endpoint FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_refused_by_endpoint TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_response_limit(p_bytes bigint) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_response_limit FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_response_limit TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_restored_copy(p_worker integer, p_start uuid, p_identity uuid, p_wal bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -4848,6 +4884,12 @@ CREATE FUNCTION postrider_internal.is_storable_json(p_json jsonb) RETURNS boolea
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_storable_json FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_storable_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_tag(p_tag text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_tag FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_tag TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_time_over() RETURNS boolean
     LANGUAGE sql
@@ -5066,10 +5108,10 @@ GRANT ALL ON FUNCTION postrider_internal.judge_credentials TO postrider_admin, p
 CREATE FUNCTION postrider_internal.judge_tree(p_after text, OUT lane text, OUT has_more boolean, OUT has_ready boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.judge_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.judge_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5283,8 +5325,8 @@ GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postr
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET plan_cache_mode TO 'force_custom_plan'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
@@ -5592,9 +5634,9 @@ GRANT ALL ON FUNCTION postrider_internal.prune_dedupe TO postrider_admin, postri
 CREATE FUNCTION postrider_internal.prune_range(p_worker integer, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamp with time zone, p_failed timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET lock_timeout TO '100ms'
     SET work_mem TO '64MB'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.prune_range FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.prune_range TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5705,8 +5747,8 @@ GRANT ALL ON FUNCTION postrider_internal.raise_null_argument TO postrider_admin,
 CREATE FUNCTION postrider_internal.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(lost_worker integer, lost_name text, jobs integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.reap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5861,9 +5903,9 @@ CREATE FUNCTION postrider_internal.release_members(p_tree postrider_internal.tre
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
+    SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET enable_seqscan TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.release_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.release_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5879,13 +5921,13 @@ GRANT ALL ON FUNCTION postrider_internal.release_token_probe TO postrider_admin,
 CREATE FUNCTION postrider_internal.remove_tracks(p_worker integer, p_epoch bigint, p_after integer, p_limit integer, p_age interval DEFAULT '1 day'::interval, OUT removed integer, OUT reached integer, OUT is_pending boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.remove_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.remove_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5900,8 +5942,8 @@ GRANT ALL ON FUNCTION postrider_internal.reopen_job TO postrider_admin, postride
 CREATE FUNCTION postrider_internal.report_calls(p_worker integer, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track integer[], p_seq bigint[], p_attempt integer[], p_phase text[], p_since_ms bigint[], p_deadline_ms bigint[], p_done bigint[], p_total bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.report_calls FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.report_calls TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5909,8 +5951,8 @@ GRANT ALL ON FUNCTION postrider_internal.report_calls TO postrider_admin, postri
 CREATE FUNCTION postrider_internal.report_progress(p_worker integer, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.report_progress FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5933,9 +5975,9 @@ GRANT ALL ON FUNCTION postrider_internal.requeue TO postrider_admin, postrider_c
 CREATE FUNCTION postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean, p_from_start boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.requeue_member FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.requeue_member TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -5957,11 +5999,11 @@ GRANT ALL ON FUNCTION postrider.reschedule TO postrider_admin, postrider_worker;
 CREATE FUNCTION postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.reschedule_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.reschedule_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6035,9 +6077,9 @@ GRANT ALL ON FUNCTION postrider_internal.retry_rate TO postrider_admin, postride
 CREATE FUNCTION postrider_internal.retry_tree(p_id bigint, p_new_key boolean) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.retry_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6109,8 +6151,8 @@ GRANT ALL ON FUNCTION postrider_internal.run_if_reads TO postrider_admin, postri
 CREATE FUNCTION postrider_internal.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
     SET jit TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.run_queue_duties FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_queue_duties TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6126,10 +6168,10 @@ CREATE FUNCTION postrider_internal.run_schedules(p_worker integer, p_epoch bigin
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
-    SET lock_timeout TO '100ms'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.run_schedules FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_schedules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6278,10 +6320,10 @@ GRANT ALL ON FUNCTION postrider_internal.settings_check TO postrider_worker;
 CREATE FUNCTION postrider_internal.settle(p_after bigint, p_is_whole boolean, p_is_alone boolean DEFAULT false, OUT latest bigint, OUT has_more boolean, OUT has_ready boolean, OUT has_expensive boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    SET plan_cache_mode TO 'force_generic_plan'
     SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
+    SET lock_timeout TO '100ms'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.settle FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6309,8 +6351,8 @@ GRANT ALL ON FUNCTION postrider_internal.settle_tree TO postrider_admin, postrid
 CREATE FUNCTION postrider_internal.spec_check(p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider_internal.spec_node[]
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET quote_all_identifiers TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET quote_all_identifiers TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.spec_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_check TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6318,8 +6360,8 @@ GRANT ALL ON FUNCTION postrider_internal.spec_check TO postrider_admin, postride
 CREATE FUNCTION postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], OUT names text, OUT expressions text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET quote_all_identifiers TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
+    SET quote_all_identifiers TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.spec_columns FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6532,9 +6574,9 @@ GRANT ALL ON FUNCTION postrider_internal.take_aborts TO postrider_admin, postrid
 CREATE FUNCTION postrider_internal.take_dedupe_key(p_queue text, p_key text, p_job bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.take_dedupe_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.take_dedupe_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6717,9 +6759,9 @@ GRANT ALL ON FUNCTION postrider_internal.tree_results TO postrider_admin, postri
 CREATE FUNCTION postrider_internal.trees_begin() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
-    SET jit TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.trees_begin FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.trees_begin TO postrider_worker;

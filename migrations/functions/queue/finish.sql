@@ -4,16 +4,21 @@
 -- claimed); one that lost it changes nothing. An array of rows, since to make rows of an array for each column was 60
 -- of 355 us for 34 attempts.
 --
--- The verdict of an attempt is one letter. Unless it says so, the attempt is used up. s succeeded f failed u unknown r
--- retryable failure: tried again after a wait; final when the attempts or the time of the job are used up n next page:
--- the page is stored, and the job is ready for the one after it, with a new key and attempt 1 h handed back: no attempt
--- used p progressed: a download broke off and is longer than before. No attempt used. Tried again after the wait that
--- follows a first attempt. l little: like p, but the attempt brought less than 64 KiB. fail_stuck_downloads ends the
--- job after 20 in a row. o onward: goes on at another server of its service. Ready at its old place, no attempt used. w
--- wait: the server asks for later calls. Ready at its old place, no attempt used, and its lane is paused. d delayed:
--- the server asks to have this job later. Scheduled after that wait, no attempt used. b back: the database refused to
--- prepare the call and prepared others. No attempt used. Scheduled after growing waits, failed after 15 minutes of
--- them.
+-- The verdict of an attempt is one letter. Unless it says so, the attempt is used up.
+-- · s succeeded
+-- · f failed
+-- · u unknown
+-- · r retryable failure: tried again after a wait; final when the attempts or the time of the job are used up
+-- · n next page: the page is stored, and the job is ready for the one after it, with a new key and attempt 1
+-- · h handed back: no attempt used
+-- · p progressed: a download broke off and is longer than before. No attempt used. Tried again after the wait that
+--   follows a first attempt.
+-- · l little: like p, but the attempt brought less than 64 KiB. fail_stuck_downloads ends the job after 20 in a row.
+-- · o onward: goes on at another server of its service. Ready at its old place, no attempt used.
+-- · w wait: the server asks for later calls. Ready at its old place, no attempt used, and its lane is paused.
+-- · d delayed: the server asks to have this job later. Scheduled after that wait, no attempt used.
+-- · b back: the database refused to prepare the call and prepared others. No attempt used. Scheduled after growing
+--   waits, failed after 15 minutes of them.
 --
 -- p_waits: whether some attempt may have the verdict w, d, b or l. Only then is each attempt looked at.
 --
