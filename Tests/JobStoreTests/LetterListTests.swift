@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import JobModel
+import PGClient
+import TestSupport
+import Testing
+
+/// The table of one-letter codes in `migrations/README.md`.
+struct LetterListTests {
+    /// Each column of the table, as `table.column`, with its letters; those that take the letters of another column are followed.
+    private static func list() throws -> [String: Set<Character>] {
+        let text = try String(contentsOfFile: ProjectFolder.path() + "/migrations/README.md", encoding: .utf8)
+        let section = text.components(separatedBy: "## Letters").dropFirst().first ?? ""
+        var letters: [String: Set<Character>] = [:]
+        for line in section.split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|").map(String.init)
+            let columns = cells[0].matches(of: /`([a-z_]+\.[a-z_]+)`/).map { String($0.output.1) }
+            var found = Set(cells[1].matches(of: /`([a-z])`/).compactMap { $0.output.1.first })
+            for other in cells[1].matches(of: /letters of `([a-z_]+\.[a-z_]+)`|those of `([a-z_]+\.[a-z_]+)`/) {
+                found.formUnion(letters[String(other.output.1 ?? other.output.2 ?? "")] ?? [])
+            }
+            for column in columns { letters[column] = found }
+        }
+        return letters
+    }
+
+    @Test func `the table has every column of this type`() throws {
+        let queue = try TestQueue()
+        let columns = try queue.rows(
+            """
+            select c.relname || '.' || a.attname
+              from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+             where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               and c.relkind in ('r', 'p', 'c') and not c.relispartition
+               and a.atttypid in ('"char"'::regtype, '"char"[]'::regtype)
+            """
+        ).compactMap(\.[0])
+        let listed = try Self.list()
+        #expect(Set(columns).subtracting(listed.keys) == [])
+        #expect(listed.values.allSatisfy { !$0.isEmpty })
+    }
+
+    @Test func `the program sends the letters of the table`() throws {
+        let listed = try Self.list()
+        let verdicts = Set(Verdict.Kind.allCases.map { Character($0.letter) })
+        // The database alone gives n.
+        #expect(listed["finished_attempt.verdict"] == verdicts.union(["n"]))
+        #expect(
+            listed["finished_attempt.health"]
+                == Set([ServerHealth.well, .failed, .unclear].map { Character($0.letter) }))
+        #expect(listed["refresh_answer.verdict"] == ["s", "r", "d", "f", "h"])
+    }
+
+    @Test func `an index names letters of its column only`() throws {
+        let queue = try TestQueue()
+        let listed = try Self.list()
+        for (index, column) in [("trees_open", "trees.state"), ("results_failures", "results.state")] {
+            let condition = try queue.text(
+                "select pg_get_expr(indpred, indrelid) from pg_index where indexrelid = 'postrider_internal.\(index)'::regclass"
+            )
+            let named = Set(
+                (condition ?? "").matches(of: /'([a-z])'|[{,]([a-z])[,}]/).compactMap {
+                    ($0.output.1 ?? $0.output.2)?.first
+                })
+            #expect(!named.isEmpty)
+            #expect(named.subtracting(listed[column] ?? []) == [])
+        }
+    }
+}
