@@ -9,10 +9,10 @@ struct BacklogViewTests {
     private static let lanes = 300
     private static let jobs = 2000
 
-    /// A queue with 600,000 ready jobs in 300 lanes; of the first lane 5,000 more are under way.
-    private func backlog() throws -> TestQueue {
-        let queue = try TestQueue()
-        try queue.connection.execute(
+    /// A database for all tests, which only read, with 600,000 ready jobs in 300 lanes; of the first lane 5,000 more are under way.
+    private static let database = Result {
+        let database = try TestQueue.makeDatabase()
+        try PGConnection(database).execute(
             """
             insert into postrider_internal.tracks (queue, lane, priority)
             select 'q' || i % 2, 'l' || i, 0 from generate_series(1, \(Self.lanes)) i;
@@ -24,8 +24,10 @@ struct BacklogViewTests {
             insert into postrider_internal.ready (seq, job_id, track, max_attempts, since)
             select i, i, \(Self.lanes + 1), 5, now() - interval '1 h' from generate_series(1, 7) i;
             """)
-        return queue
+        return database
     }
+
+    private func backlog() throws -> TestQueue { try TestQueue(opening: Self.database.get()) }
 
     @Test func `a look at queues or lanes reads a part of the backlog, and counts what is small or runs exactly`()
         throws

@@ -87,7 +87,8 @@ struct LaneLimitTests {
         let second = try RunningWorker(queue.database, concurrency: 16)
         try second.wait(for: "enlisted")
         try queue.insert(60, "url, lane", "'\(target.url)/then/' || i, 'l'")
-        try queue.wait(until: "select exists (select from postrider.lane_permits where permits = 0 and wanted > 0)")
+        try queue.wait(
+            until: "select exists (select from postrider_internal.lane_permits where permits = 0 and wanted > 0)")
         #expect(target.requests.count == 3)
         let explained = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
         #expect(explained.contains("at its limit of 3 call(s) under way at once"), "\(explained)")

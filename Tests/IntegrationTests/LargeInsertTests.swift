@@ -8,7 +8,7 @@ import Testing
 /// INSERTs larger than what is prepared for.
 struct LargeInsertTests {
     @Test func `a large INSERT drains, and small ones beside it are not held up`() throws {
-        let count = Soak.count(3_000_000, reduced: 60_000)
+        let count = Soak.count(3_000_000, reduced: 30_000)
         let nginx = try NginxServer(firstPort: 23_480)
         let url = "http://127.0.0.1:\(nginx.port)/text"
         let queue = try TestQueue()
@@ -246,9 +246,11 @@ struct LargeInsertTests {
         #expect(
             try queue.text("select lane from postrider.job_status where id = \(id)")
                 == (lane == "none" ? "other:80" : lane))
-        try queue.insert(10_000, "url", "'\(url)'")
+        // An unusual URL costs 0.2 ms a row, so most rows have a usual one.
+        try queue.insert(10_000, "url", "case when i % 5 = 0 then '\(url)' else 'http://rest/' end")
         #expect(
-            try queue.text("select string_agg(distinct lane, ' ') from postrider_internal.intake")
+            try queue.text(
+                "select string_agg(distinct lane, ' ') from postrider_internal.intake where lane <> 'rest:80'")
                 == (lane == "none" ? "other:80" : lane))
         for job in [id, try queue.number("select max(id) from postrider.jobs")] {
             #expect(try queue.number("select postrider.cancel(\(job))::int") == 1)
