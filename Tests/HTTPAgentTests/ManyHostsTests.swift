@@ -47,14 +47,19 @@ struct ManyHostsTests {
     @Test func `a call to one of many hosts takes as much CPU after 11,000 hosts as after 1,000`() throws {
         let driver = try AgentDriver(slots: 16)
         try callHosts(0..<1_000, in: driver)
-        func cpu(_ numbers: Range<Int>) throws -> Double {
-            let before = cpuSeconds
-            try callHosts(numbers, in: driver)
-            return cpuSeconds - before
+        // The least of four parts: other processes on the machine make some of them dearer.
+        func cpu(from first: Int) throws -> Double {
+            var least = Double.infinity
+            for part in 0..<4 {
+                let before = cpuSeconds
+                try callHosts((first + part * 500)..<(first + part * 500 + 500), in: driver)
+                least = min(least, cpuSeconds - before)
+            }
+            return least
         }
-        let early = try cpu(1_000..<2_000)
-        try callHosts(2_000..<11_000, in: driver)
-        let late = try cpu(11_000..<12_000)
+        let early = try cpu(from: 1_000)
+        try callHosts(3_000..<10_000, in: driver)
+        let late = try cpu(from: 10_000)
         #expect(late < 1.6 * early, "\(late) s after \(early) s")
     }
 
