@@ -2,12 +2,13 @@
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- A transaction may have read a track before its removal: an INSERT, a retry, or a chain that goes on. As long as it
 -- stays open, it may commit rows with the number of that track. No survey finds these rows. This function moves them to
--- track 0, and make_tracks does the rest. Leased rows stay until their call has ended, because their worker finishes
+-- track 0, and make_tracks does the rest.
+--
+-- Leased rows stay until their call has ended, because their worker finishes
 -- them by the number.
 --
 -- A number can be deleted from removed_tracks after three steps. Each step is a transaction after the one before, so it
 -- sees every row whose transaction the earlier step waited for.
---
 --
 -- 1. The removal has committed: store the transactions that are open. Their transaction numbers alone are not enough. A
 --   repeatable read may take its snapshot before the removal and get its number later, but each has a virtual number.
