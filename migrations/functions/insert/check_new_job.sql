@@ -69,7 +69,7 @@ begin
 end
 $$;
 comment on function postrider_internal.check_new_job() is
-  'row trigger of jobs: checks dedupe_key, tag and queue, adds values inherited from the parent, normalizes each and method';
+  'row trigger of jobs: checks dedupe_key, tag and queue, copies values from the parent, normalizes each and method';
 
 create or replace trigger jobs_row
   before insert on postrider.jobs

@@ -4,6 +4,7 @@
 --
 -- An inserting transaction never writes into tracks, because other transactions that need the same new track would wait
 -- for its commit. Rows whose track does not exist yet go to track 0, and the leader moves them within milliseconds.
+--
 -- While rows wait there, rows of a track added within the last second also go to track 0. A row inserted while the
 -- track was added has not been moved yet, and later rows would overtake it.
 --

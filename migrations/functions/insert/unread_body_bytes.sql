@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL inlines this function. It serves a claim that must not fail, whatever the row holds.
+-- PostgreSQL inlines this function. It serves a claim that must not fail for any row.
 create or replace function postrider_internal.unread_body_bytes(p_body bytea, p_other jsonb) returns bigint
 language sql stable parallel safe
 as $$
