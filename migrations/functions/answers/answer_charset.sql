@@ -48,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_charset(bytea, bytea, boolean) is
-  'the charset of an answer in lower case: from its byte order mark, UTF-8 for valid JSON, or its Content-Type; null: none';
+  'the charset of an answer in lower case: byte order mark, UTF-8 for valid JSON, or Content-Type; null: none';

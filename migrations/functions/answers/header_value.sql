@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Takes linear time in the lines, whatever bytes a server sends: blanks are removed after the match, not by it. A value
--- longer than any useful one counts as absent, because code that parses it may need more than linear time.
+-- Takes linear time for all bytes that a server may send: blanks are removed after the match, not by it. A value longer
+-- than any useful one counts as absent, because code that parses it may need more than linear time.
 create or replace function postrider_internal.header_value(p_headers bytea, p_name text) returns text
 language sql immutable parallel safe
 as $$

@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider.cache_invalidate(text, text) is
-  'removes cached answers of a service (null: all) and its cache_namespace whose URL is LIKE the pattern; returns how many';
+  'removes cached answers of a service and its cache_namespace (null: all) with URL LIKE pattern; returns how many';

@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.delete_free_cache_entries(bytea[], boolean) is
-  'removes the entries of these keys without waiting for locks; p_is_invalidated: cache_status counts them as invalidated';
+  'removes the entries of these keys without waiting for locks; p_is_invalidated: count them as invalidated';

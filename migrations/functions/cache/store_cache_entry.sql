@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- One entry for each key: a newer answer replaces the older one, whatever its version or sensitive value.
+-- One entry for each key: a newer answer replaces the older one of any version or sensitive value.
 --
--- Not stored: parts of an answer (206), answers that set a cookie, answers that the server forbids to store in http
--- mode, and answers that would fill a quarter of the cache alone.
+-- Not stored: parts of an answer (206), answers that set a cookie, and answers that the server forbids to store in http
+-- mode. An answer that would fill a quarter of the cache alone is not stored either.
 --
 -- p_key: the key computed before the call (cache_key), not the key that the job has by now.
 create or replace function postrider_internal.store_cache_entry(

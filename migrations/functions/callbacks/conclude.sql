@@ -3,8 +3,8 @@
 -- A session that finished a job with callbacks calls this until it finds nothing. The leader does the same for
 -- leftovers. One transaction handles one job with functions, or many jobs without.
 --
--- The functions of a batch or chain run after those of all jobs that its end has ended, so that they may retry the
--- whole tree. It waits at most a minute for that. So neither slow functions of thousands of members nor an open
+-- The functions of a batch or chain run after the functions of all jobs that its end has ended, so that they may retry
+-- the whole tree. It waits at most a minute for that. So neither slow functions of thousands of members nor an open
 -- transaction delay its end further.
 --
 -- Lock order: rows of outcomes with SKIP LOCKED. count_ended_members skips locked rows too. The locks of the functions
@@ -93,4 +93,4 @@ begin
 end
 $$;
 comment on function postrider_internal.conclude(int) is
-  'ends one job of outcomes with callbacks and hooks, or up to p_limit without; returns how many and whether to continue';
+  'ends one job of outcomes with its functions, or up to p_limit jobs without; more: call again';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs in the transaction of the caller. The callback runs with the rights of the schema's owner, who registered it
--- (call_callback). Deferred constraints are checked as the caller. Before PostgreSQL 18 all deferred triggers run as
--- the current role when they fire, and triggers on the caller's tables must not run as the owner.
+-- Runs in the transaction of the caller. The callback runs with the rights of the schema's owner, because only the
+-- owner can register it (call_callback). Deferred constraints are checked as the caller. Before PostgreSQL 18 all
+-- deferred triggers run as the current role when they fire, and triggers on the caller's tables must not run as the
+-- owner.
 --
 -- If the caller's statement is ended from outside, the callback is not at fault. In a worker's session it may be,
 -- because the functions of a job share the limit there.

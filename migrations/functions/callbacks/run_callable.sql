@@ -9,8 +9,10 @@
 --
 -- RESET ALL also removes settings made before the function ran, by the worker for its session and by the functions
 -- above this one. These are listed here. The reset ends the SET clauses of the calling functions, so their values are
--- set again for the rest of the transaction. Settings of the worker or a pooler are set again for the rest of the
--- session. A failed function rolls back its own settings. PostgreSQL 15 and 16 have no transaction_timeout.
+-- set again for the rest of the transaction.
+--
+-- Settings of the worker or a pooler are set again for the rest of the session. A failed function rolls back its own
+-- settings. PostgreSQL 15 and 16 have no transaction_timeout.
 --
 -- "others" alone would not catch a timeout, which is a query_canceled.
 --

@@ -112,4 +112,4 @@ begin
 end
 $$;
 comment on function postrider_internal.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
-  'stores the result of a refresh and releases jobs, retries or logs off; false: lost lease; null: row locked, call again';
+  'stores a refresh result and releases jobs, retries or logs off; false: lease lost; null: row locked, call again';

@@ -37,4 +37,4 @@ begin
 end
 $$;
 comment on function postrider_internal.release_credential_waits(text, boolean, bigint) is
-  'makes jobs that wait for a credential ready, all or one; p_failed: the wait counts as a failed attempt; returns how many';
+  'makes jobs that wait for a credential ready, all or one (p_failed: as a failed attempt); returns how many';

@@ -11,4 +11,4 @@ as $$
     from postrider_internal.count_throttled_attempts(p_job, p_attempt)
 $$;
 comment on function postrider_internal.throttle_wait(bigint, int, bigint) is
-  'the wait of a job that its server asked to come later: 1 s to 1 h; without Retry-After 1 s, doubled up to 15 min';
+  'the wait of a job that its server postponed: 1 s to 1 h; without Retry-After 1 s, doubled up to 15 min';

@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.call_query(jsonb, text, jsonb) is
-  'name, value, ... to add to a URL: arguments of the service that query and URL of the job lack, then query of the job';
+  'name, value, ... to add to a URL: service arguments that job and URL lack, then the arguments of the job';

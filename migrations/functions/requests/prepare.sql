@@ -4,8 +4,8 @@
 -- applies to each call that begins after it.
 --
 -- A job that is missing in the result was handled: it is finished or waits elsewhere, and the worker frees its slot.
--- The first columns are those of claim. For jobs in p_long, body is null there. It follows after all jobs, in rows that
--- hold only job_id and a slice of body.
+-- The first columns equal the columns of claim. For jobs in p_long, body is null there. It follows after all jobs, in
+-- rows that hold only job_id and a slice of body.
 --
 -- expensive: null if the claiming session may judge the answer, otherwise three texts. The first lists the columns with
 -- expressions that may take long. The second is the lane in whose turn the judging session judges the answer. The third
