@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
 -- Cancels job by job; a job that ends meanwhile does not count. Batches and chains come first, because otherwise they
--- would fail by their cancelled members. Each ends up to hundreds of jobs below it at once, the rest later. This
--- happens in any order. So it first locks the rows of ready in the same order as all other functions. It waits for a
--- finish that holds such a row while it holds no other lock.
+-- would fail by their cancelled members. Each ends up to hundreds of jobs below it at once, the rest later, in any
+-- order.
+--
+-- So it first locks the rows of ready in the same order as all other functions. It waits for a finish that holds such a
+-- row while it holds no other lock.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer

@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider.end_unknown(timestamptz) is
-  'after a restore, before workers start: ends unfinished, not running at_most_once jobs inserted before this moment as unknown';
+  'after a restore: ends at_most_once jobs inserted before this moment that do not run as unknown; returns how many';

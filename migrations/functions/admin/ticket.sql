@@ -7,4 +7,4 @@ as $$
   select sha256(p_secret || int8send(p_id))
 $$;
 comment on function postrider_internal.ticket(bytea, bigint) is
-  'proof for functions of the owner that the caller may see a job; of fixed length, so none can be derived from another';
+  'proof for functions of the owner that the caller may see a job; of fixed length, so it fits this job only';

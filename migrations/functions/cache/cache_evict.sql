@@ -2,8 +2,10 @@
 -- planner: no-jit
 -- Evicts the least recently used entries without an index on last_used, which each recorded use would have to update.
 -- When the cache is too large, it samples 500 pages. From them it computes the time of last use up to which entries
--- must go, so that the cache becomes a tenth smaller than allowed. Then it scans 2000 pages a second and deletes these
--- entries. Up to 500 pages (some 10,000 entries) the order is exact.
+-- must go, so that the cache becomes a tenth smaller than allowed.
+--
+-- Then it scans 2000 pages a second and deletes these entries. Up to 500 pages (some 10,000 entries) the order is
+-- exact.
 --
 -- It also deletes rows of cache_varies, which tell the variants of an answer apart, by the time of the last answer.
 -- They go after thirty days in any case, because entries may also be deleted elsewhere. If a variant still exists then,

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A success for one job may be a failure for another, and only successes serve. If the job would not accept this answer
 -- from the server, it does not accept the stored one. Only a worker can check whether a body is well-formed XML, and it
--- did so only if the job that stored the answer asked for XML. The planner inlines this function (no query, no set), so
--- most jobs pay three comparisons.
+-- did so only if the job that stored the answer asked for XML.
+--
+-- The planner inlines this function (no query, no set), so most jobs pay three comparisons.
 create or replace function postrider_internal.is_fit_cache_entry(
   p_status int, p_length int, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint,
   p_response_format text)

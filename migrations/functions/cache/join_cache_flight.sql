@@ -2,8 +2,10 @@
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Handles claimed jobs that the cache does not serve. The first job for a key leads: it is called, and its row in
 -- cache_flights shows this to all workers. A job with another cache_version, cache_sensitive or app version cannot use
--- that answer. It is called at the same time and leads no other job. All other jobs move from ready to scheduled
--- without a counted attempt, until release_cache_waits. They are due after 15 s in case no session releases them.
+-- that answer. It is called at the same time and leads no other job.
+--
+-- All other jobs move from ready to scheduled without a counted attempt, until release_cache_waits. They are due after
+-- 15 s in case no session releases them.
 --
 -- A waiting job holds the leader's row (key share) until its own row in cache_waits is committed. The session that ends
 -- the call deletes the leader's row first and searches for waiting jobs afterwards, so it finds all.

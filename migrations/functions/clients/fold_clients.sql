@@ -12,8 +12,9 @@
 --
 -- The walk and the deltas match exactly, because a step counts its range of ids in the same snapshot in which it takes
 -- the deltas. A delta counts for the recount if its ids lie in the range walked before. An end that is not yet folded
--- is added to the range in which the step finds its result. A delta on both sides of the mark is counted by its rows,
--- which share their xmin with it.
+-- is added to the range in which the step finds its result.
+--
+-- If a delta lies on both sides of the mark, its rows count it. They share their xmin with it.
 --
 -- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time, however many wait. While
 -- more wait, steps walk nothing and `seen` stays. A walk must take all deltas that its snapshot sees. Added rows are

@@ -9,9 +9,10 @@
 -- checked again.
 --
 -- w: the caller makes its jobs wait in this transaction and holds the row of the credential until the end. The session
--- that ends the refresh changes that row first and searches for waiting jobs afterwards, so it finds them. If an open
--- transaction locks that row, the job waits too and is checked again later, so other jobs of the worker do not wait.
--- The caller's lock_timeout limits the wait for this lock.
+-- that ends the refresh changes that row first and searches for waiting jobs afterwards, so it finds them.
+--
+-- If an open transaction locks that row, the job waits too and is checked again later, so other jobs of the worker do
+-- not wait. The caller's lock_timeout limits the wait for this lock.
 create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char",
                                                                      out code text, out error text)
 language plpgsql

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. A line that begins
--- with a tab names a cookie that the call was given and that was removed. Concurrent calls share a jar, so each passes
--- only its changes. A slow call then does not undo the changes of others. A cookie is removed only while it still has
--- the value that the call was given.
+-- with a tab names a cookie that the call was given and that was removed.
+--
+-- Concurrent calls share a jar, so each passes only its changes. A slow call then does not undo the changes of others.
+-- A cookie is removed only while it still has the value that the call was given.
 --
 -- A server cannot spoil or fill a jar. Lines are skipped if they could not be sent again (libcurl accepts control
 -- characters in a path) or if their names are too long for the index. Only the newest 200 cookies stay.
@@ -13,8 +14,10 @@
 --
 -- An open transaction may hold the rows of the jar because it has logged in or out (forget_credential_user). One that
 -- deletes the service holds the key of the service. This function runs at the end of a call, and a timeout would lose
--- its whole batch. So it waits p_patience for the rows and ten times as long for the key. Then it drops the changes of
--- this call, because a result is more important than a cookie.
+-- its whole batch.
+--
+-- So it waits p_patience for the rows and ten times as long for the key. Then it drops the changes of this call,
+-- because a result is more important than a cookie.
 create or replace function postrider_internal.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
 returns boolean

@@ -2,8 +2,9 @@
 -- planner: no-jit
 -- Pauses the lanes whose servers ask for it. A 429 without Retry-After pauses the lane for 1 s. Each further 429 before
 -- a call succeeds doubles the pause. Answers to calls that had begun before the last 429 do not count as further: if 64
--- calls are refused at once, this counts once. If the time of the last 429 lies ahead, the clock was set back since,
--- and the 429 counts as old.
+-- calls are refused at once, this counts once.
+--
+-- If the time of the last 429 lies ahead, the clock was set back since, and the 429 counts as old.
 --
 -- A server that takes a few calls at once refuses the others first and answers the few later. So a success of a call
 -- that began together with the last 429 also ends the streak. The next 429 is then the first again.

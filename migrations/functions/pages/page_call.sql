@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The page is the one after the last stored page. A link is called as the server wrote it, so the job's own query is
--- not added; the arguments of the service are. headers and body_json are null if those of the job apply.
+-- not added; the arguments of the service are. If headers and body_json are null, the job's own values apply.
 create or replace function postrider_internal.page_call(p_job postrider.jobs, out url text, out query jsonb,
                                                         out headers jsonb, out body_json jsonb)
 language plpgsql stable strict

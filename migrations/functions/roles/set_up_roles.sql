@@ -9,7 +9,7 @@
 -- PostgreSQL 16 on this needs the admin option of the role, which its creator has, or a grant by a role with that
 -- option. Both options of the membership are named, because createrole_self_grant and NOINHERIT may have left one off.
 --
--- Otherwise the schema stays with its owner, who needs no membership to give the other roles their rights. But
+-- Otherwise the schema stays with its owner. The owner needs no membership to give the other roles their rights. But
 -- rerun_callback is not granted in this case, because it runs functions of the application as the schema's owner.
 -- postrider_owner has no rights outside of this schema, but a login may have databases and create roles.
 --

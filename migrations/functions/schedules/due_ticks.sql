@@ -57,4 +57,4 @@ begin
 end
 $$;
 comment on function postrider_internal.due_ticks(postrider.schedules, postrider_internal.cron_plan, timestamptz) is
-  'the due ticks since the last one that must make jobs after catch_up, oldest first; the number missed, and the latest';
+  'the due ticks that must make jobs after catch_up, oldest first; the number missed, and the latest of these';

@@ -61,4 +61,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_schedules(int, bigint, timestamptz, int, timestamptz) is
-  'leader: makes the jobs of up to p_limit due schedules from p_since on (null: all); latest null: a lock delayed a tick';
+  'leader: makes the jobs of up to p_limit due schedules from p_since on (null: all); latest null: a tick must wait';
