@@ -24,7 +24,7 @@ declare
   v_text text;
   v_json jsonb;
   v_outcome record;
-  v_source text;                           -- what has picked the result; null: nothing has
+  v_source text;                           -- the expression that selected the result; null: none
   v_found text;
   v_state text;
   v_context text;

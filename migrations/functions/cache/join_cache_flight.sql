@@ -27,7 +27,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_left bigint[];                         -- jobs that have not found their place yet
+  v_left bigint[];                         -- jobs without a place so far
   v_waiting bigint[] := '{}';
   v_found bigint[];
   v_beside bigint[];

@@ -56,7 +56,7 @@ begin
           begin
             perform postrider_internal.start_refresh(p_credential, v.version, true);
           exception when lock_not_available then
-            null; -- The next job of it tries again; the token is still good.
+            null; -- The next job tries again; the token is still valid.
           end;
         end if;
         if v.held_since is null then

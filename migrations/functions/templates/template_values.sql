@@ -10,9 +10,9 @@ declare
   v_path text[];
   v_place text;
   v_step record;
-  v_steps bigint[] := '{}';                -- of each template; null: item
-  v_parts text[] := '{}';                  -- what of the step
-  v_rest int[] := '{}';                    -- where in the path the way inside of the part begins
+  v_steps bigint[] := '{}';                -- the step of each template; null: item
+  v_parts text[] := '{}';                  -- the part of the step
+  v_rest int[] := '{}';                    -- the index in the path at which the path inside the part begins
   v_at int;
   v_loaded bigint[] := '{}';
   v_objects jsonb[] := '{}';

@@ -13,12 +13,12 @@ declare
   t postrider_internal.trees := p_tree;
   v_gone record;
   v_room int;
-  v_most constant int := 10000;  -- members of one transaction
+  v_most constant int := 10000;  -- most members in one transaction
   v_first int;
   -- On the judging session each expensive step gets its own statement.
   v_longest interval := case postrider_internal.duty_mode() when 'judge' then interval '20 ms' else interval '1 s' end;
   v_is_blocked boolean := false;
-  v_is_dry boolean := p_tree.released >= p_tree.children;  -- nothing waits any more, as far as is known
+  v_is_dry boolean := p_tree.released >= p_tree.children;  -- true: probably no member waits
 begin
   loop
     if t.state <> 'o' or t.is_expanding then
