@@ -90,9 +90,9 @@ create unique index ready_track on postrider_internal.ready (track, seq);
 -- Rows that left their first place (retried, promoted, reaped). All others are found by (track, seq = job id).
 create unique index ready_moved on postrider_internal.ready (job_id) where seq <> job_id;
 create index ready_expiry on postrider_internal.ready (expires_at) where expires_at is not null;
--- ready has no primary key. Without an identity, `create publication … for all tables` would make each claim fail. The
--- index is unique and complete, its columns are not null, and no claim changes them. So even with wal_level = logical
--- PostgreSQL writes nothing more than the key of a deleted row.
+-- ready has no primary key. Without an identity, `create publication … for all tables` would make each claim fail.
+-- The index is unique and complete, its columns are not null, and no claim changes them. So even with wal_level =
+-- logical PostgreSQL writes nothing more than the key of a deleted row.
 alter table postrider_internal.ready replica identity using index ready_track;
 comment on table postrider_internal.ready is 'jobs that are ready (worker = 0) or running';
 comment on column postrider_internal.ready.has_callbacks is

@@ -120,8 +120,8 @@ comment on table postrider_internal.fetched_pages is
 comment on column postrider_internal.fetched_pages.cursor is
   'styles page, offset and cursor: the value of param for the next page, for use in a JSON body';
 
--- Attempts that have ended. A worker sends them as one array of rows, which takes 3.5 µs a batch and 0.1 µs an attempt.
--- One array for each column took 45 µs and 1.3 µs.
+-- Attempts that have ended. A worker sends them as one array of rows, which takes 3.5 µs a batch and 0.1 µs an
+-- attempt. One array for each column took 45 µs and 1.3 µs.
 
 create type postrider_internal.finished_attempt as (
   track int,

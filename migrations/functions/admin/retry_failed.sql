@@ -8,9 +8,9 @@
 -- left out and not counted. They expired, are in another retry, were pruned meanwhile, their dedupe_key is in use, or
 -- members of them are not concluded.
 --
--- Candidates come from results_failures, from since on. Queue and lane are known from the track, so only the remaining
--- jobs are looked up in jobs (13 µs each). If a tag has few jobs, they are looked up among the results instead, however
--- many others have failed.
+-- Candidates come from results_failures, from since on. Queue and lane are known from the track, so only the
+-- remaining jobs are looked up in jobs (13 µs each). If a tag has few jobs, they are looked up among the results
+-- instead, however many others have failed.
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null, tag text default null,
   lane text default null,

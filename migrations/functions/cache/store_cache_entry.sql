@@ -42,7 +42,7 @@ begin
   if v_is_http then
     select f.is_storable, f.fresh, f.is_strict, f.vary into v_is_storable, v_entry.fresh, v_entry.is_strict, v_vary
       from postrider_internal.http_freshness(v_headers, v_now) f;
-    -- A cookie jar is not part of the key, so answers that vary with cookies cannot be told apart.
+    -- A cookie jar is not part of the key, so the key does not distinguish answers that vary with cookies.
     if not v_is_storable or 'cookie' = any (v_vary) and p_service.cookies
        or postrider_internal.forbids_store(p_job.headers) or postrider_internal.forbids_store(p_service.headers)
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then

@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Handles the claimed jobs that have a credential. A job that cannot be called ends here without a call. A job that
--- needs a token in refresh moves to scheduled without a counted attempt, until release_credential_waits. It is due
--- after 15 s in case no session releases it.
+-- Handles the claimed jobs with a credential. A job that cannot be called ends here. A job that needs a token in
+-- refresh waits in scheduled, without a counted attempt, for release_credential_waits, at most 15 s.
 --
--- If an API refuses each token, the jobs are held. They wait in the same way for 5 min at a time, max_wait in all. The
--- exception is the job that release_token_probe has chosen.
+-- If an API refuses each token, all jobs except the probe of release_token_probe wait 5 min at a time, max_wait in all.
 --
 -- Locks of all credentials together are waited for at most 500 ms, or the caller's lock_timeout if that is less. One
 -- open transaction may have changed all credentials.

@@ -4,8 +4,8 @@
 -- is refused here, because an index may be unable to take it.
 --
 -- One trigger does all of this, because the executor evaluates the condition of each trigger for each row. PostgreSQL
--- parses the condition anew in each INSERT, so it is short. A list of the methods took 15 µs in a session that has been
--- idle.
+-- parses the condition anew in each INSERT, so it is short. A list of the methods took 15 µs in a session that has
+-- been idle.
 create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

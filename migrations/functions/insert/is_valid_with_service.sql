@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/is_storable_json.sql, insert/is_plain_url.sql
 -- A quick check for common rows with more than a URL: a service, headers, arguments, limits, times. It is one
--- expression that the planner inlines. It takes 15 µs a row, refuse_bad_job 300 µs. Rows that it does not accept go to
--- refuse_bad_job. It does not check the size of the body.
+-- expression that the planner inlines. It takes 15 µs a row, refuse_bad_job 300 µs. Rows that it does not accept go
+-- to refuse_bad_job. It does not check the size of the body.
 create or replace function postrider_internal.is_valid_with_service(p_job postrider.jobs,
                                                                     p_service postrider.services) returns boolean
 language sql stable parallel safe

@@ -52,8 +52,8 @@ begin
     perform postrider_internal.record_early_insert((select min(n.id) from new_rows n));
   end if;
   -- The most frequent INSERT by far: one due row with common columns, on a track that exists. A statement costs at
-  -- least 10 µs before it does any work, and three times that in a session that has been idle. So one statement handles
-  -- this row completely or not at all.
+  -- least 10 µs before it does any work, and three times that in a session that has been idle. So one statement
+  -- handles this row completely or not at all.
   --
   -- If the lane of a track is a plain host and port, the host of a URL in that track is valid.
   --

@@ -54,8 +54,7 @@ begin
      group by 1, 2, 3
         on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),
   -- The calls of each lane and their results. Negative counts take back the end of a job that runs again. Less than
-  -- five bad calls a second are less than a hundred in ten seconds. So thousands of hosts that fail now and then cause
-  -- no writes here.
+  -- five bad calls a second are less than a hundred in ten seconds. So thousands of failing hosts cause no writes.
   called as (
     select k.lane, sum(e.calls)::bigint as calls,
            coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
@@ -105,7 +104,7 @@ begin
     perform postrider_internal.fold_timings(v_minutes, v_samples, v_weights);
   end if;
   delete from postrider_internal.timings t where t.minute < now() - interval '1 hour';
-  -- A cancel may write an abort for a worker that was being declared lost. No worker reads it.
+  -- No worker reads an abort that was written while its worker was being declared lost.
   delete from postrider_internal.aborts a
    where not exists (select from postrider_internal.workers w where w.id = a.worker and w.ended_at is null);
   delete from postrider_internal.lane_permits m
@@ -122,8 +121,7 @@ begin
   perform postrider_internal.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider_internal.prune_dedupe(1000);
   if p_after = 0 then
-    -- Lanes whose last answer was a 429 and that had no call since. While such a row exists, each finish collects lane
-    -- signals. No pause is longer than an hour.
+    -- Lanes without a call since a 429. While such a row exists, finishes collect lane signals. No pause exceeds 1 h.
     delete from postrider_internal.throttled_lanes s
      where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x
                                where x.at < now() - interval '2 hours' for update skip locked));
@@ -133,8 +131,8 @@ begin
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
-    -- The job may be in outcomes if its callbacks still run, or in past_attempts if it was retried since. The delta is
-    -- as old as its attempt. If the job has failed again since then, that later attempt has its own delta.
+    -- The job may be in outcomes if its callbacks still run, or in past_attempts after a retry. The delta is as old as
+    -- its attempt. A later failure of the job is a later attempt with its own delta.
     return query
     select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane,
            postrider_internal.state_name(f.state), e.attempt,

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- Called once, when the turn of the job comes; all attempts send the same request. Answers of other jobs must never
--- roll back the batch of jobs that this belongs to, so errors they may cause are caught. An error sentence never shows
--- a value.
+-- roll back the batch of this job, so their errors are caught. An error sentence never shows a value.
 create or replace function postrider_internal.fill_templates(p_job postrider.jobs, out code text, out defect text)
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -36,8 +36,8 @@ begin
     v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
                    else least(t.max_parallel - (t.released - t.finished), v_most) end;
     if t.kind = 'b' and v_room > 1 and not v_is_dry then
-      -- A request takes 20 µs. A member with templates or with own members takes a millisecond to half a second. So all
-      -- requests before the next such member are released together.
+      -- A request takes 20 µs. A member with templates or with own members takes a millisecond to half a second. So
+      -- all requests before the next such member are released together.
       select n.position into v_first
         from (select m.job_id, m.position from postrider_internal.members m
                where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting
