@@ -69,10 +69,10 @@ create table postrider.jobs (
   on_failure text,
   callback_url text,
   notify boolean default false,
-  -- the user's own
+  -- data of the user
   tag text,
   metadata jsonb,
-  -- filled by the database
+  -- set by the database
   created_at timestamptz default now(),
   created_by text default current_user,
   primary key (id)

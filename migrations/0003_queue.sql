@@ -164,7 +164,7 @@ comment on column postrider_internal.feed_cursors.at is 'when a list of several 
 comment on column postrider_internal.feed_cursors.tracks is 'tracks fed from lists of several lanes';
 comment on column postrider_internal.feed_cursors.seqs is 'the last row fed in each of these tracks';
 
--- Later
+-- Scheduled jobs
 
 create table postrider_internal.scheduled (
   run_at timestamptz not null,

@@ -109,7 +109,7 @@ comment on column postrider_internal.progress.phase is 'as in attempts';
 comment on column postrider_internal.progress.phase_since is 'as in attempts';
 comment on column postrider_internal.progress.deadline is 'as in attempts';
 
--- Which database this is
+-- Identity of the database
 
 -- A restored database has other jobs, leases and worker numbers than its workers remember. Workers compare these rows
 -- with the database they are connected to, and so find out that it was restored.

@@ -82,7 +82,7 @@ comment on column postrider.services.html_is_502 is 'true: HTML instead of JSON 
 comment on column postrider.services.cache_mode is
   'client: only cache_ttl of the job decides; http: Cache-Control of the server decides, up to cache_ttl';
 comment on column postrider.services.cache_namespace is
-  'part of the cache key: services with the same namespace share entries; empty: not shared';
+  'part of the cache key: services with the same one share entries; empty: entries of this service only';
 comment on column postrider.services.cache_ignore is 'names of arguments that are not part of the cache key';
 comment on column postrider.services.stale_if_error is
   'while the server fails, a cached answer may serve that is too old by at most this interval';

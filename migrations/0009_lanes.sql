@@ -51,7 +51,7 @@ comment on sequence postrider_internal.hold_gate is
   '1: no limit, pause or hook exists; otherwise 2: claims check them; opened before such a row commits, closed by '
   'the leader';
 
--- Answers that ask to slow down
+-- Throttling by servers
 
 create table postrider_internal.throttled_lanes (
   lane text primary key,

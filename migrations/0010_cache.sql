@@ -63,7 +63,7 @@ create index pending_invalidations_key on postrider_internal.pending_invalidatio
 comment on table postrider_internal.pending_invalidations is
   'keys of cached answers invalidated by a call while they were locked; the leader removes the answers';
 
--- Calls under way
+-- Calls in flight
 
 -- An answer may arrive after another login or after a change of its service. The same call would then bring another
 -- answer. The next job must neither be served this one nor carry its cookies. A job also need not wait for an answer

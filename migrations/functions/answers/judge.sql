@@ -165,8 +165,8 @@ begin
         end if;
       end if;
     end if;
-    -- For an at_most_once job a retryable failure is final. If a GET or HEAD has an unknown outcome, a stale answer may
-    -- replace it, because repeating such a call is harmless.
+    -- For an at_most_once job a retryable failure is final, so a stale answer may serve then too. The same holds if a
+    -- GET or HEAD may have reached the server, because no user needs to know that.
     if v_cached and v_service.stale_if_error is not null and v_attempt.code is distinct from 'too_expensive'
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then

@@ -13,10 +13,10 @@
 -- this check. Cookies of an earlier login are not sent and do not replace newer ones.
 --
 -- An open transaction may hold the rows of the jar because it has logged in or out (forget_credential_user). One that
--- deletes the service holds the key of the service. This function runs at the end of a call, and a timeout would lose
+-- deletes the service holds the row of the service. This function runs at the end of a call, and a timeout would lose
 -- its whole batch.
 --
--- So it waits p_patience for the rows and ten times as long for the key. Then it drops the changes of this call,
+-- So it waits p_patience for rows and ten times as long for the advisory lock. Then it drops the changes of this call,
 -- because a result is more important than a cookie.
 create or replace function postrider_internal.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
@@ -40,7 +40,7 @@ begin
     -- Rolled back with all other changes of the block if it fails.
     --
     -- One writer for each jar: cookies come in any order, and two batches would wait for each other. The lock is short.
-    -- But any session of the database may take the same key and hold it.
+    -- But any session of the database may take the same advisory lock and hold it.
     perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
     perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
     perform set_config('lock_timeout', p_patience, true);

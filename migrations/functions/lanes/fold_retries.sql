@@ -30,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold_retries(text[], bigint[], bigint[], bigint[], timestamptz, boolean) is
-  'adds the results of calls to failing_lanes, and removes lanes without a call for a minute';
+  'adds the results of calls to failing_lanes; removes failing lanes (p_is_full: all) without a call for a minute';
