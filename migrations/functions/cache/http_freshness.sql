@@ -39,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.http_freshness(bytea, timestamptz) is
-  'http mode: whether an answer may be stored, how long it is fresh, whether it may serve stale, and its Vary';
+  'http mode: whether an answer may be stored, how long it is fresh, whether it must never serve stale, its Vary';

@@ -5,7 +5,7 @@
 --
 -- Each row offered to ON CONFLICT uses up one of two billion ids, so tracks that exist are not offered.
 --
--- p_young: how much longer jobs of these tracks may still arrive in track 0.
+-- p_young: how long from now jobs of these tracks may still wait in track 0.
 --
 -- p_is_awaited: jobs wait for these tracks, so surveys visit them first.
 create or replace function postrider_internal.add_tracks(

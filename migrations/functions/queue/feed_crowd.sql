@@ -5,7 +5,7 @@
 --
 -- So for each priority the next list is fed when calls for half of the tracks fed before have begun. A pause or a limit
 -- may hold those tracks back. In this case one list follows every 500 ms, on two conditions. A quarter of all slots
--- must be free, and calls for less than an eighth of the tracks may have begun.
+-- must be free. Since the list before, calls must have begun for less than an eighth of the tracks.
 --
 -- Where calls are slow, no slot is free. So jobs of other clients do not wait behind more tracks.
 --

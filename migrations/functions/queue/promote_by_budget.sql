@@ -4,9 +4,9 @@
 -- catch up on slots of the last second. A retry whose slot lies ahead is rescheduled to it. The slot is reserved
 -- (has_slot), so the retry is not checked again.
 --
--- Slots are given at most 5 s ahead, because their rate comes from the calls of the present moment. A retry without a
--- slot is rescheduled for another check. These checks are spread at 500 rows a second. So a short backlog is checked
--- within seconds, and a long one costs at most that many updates.
+-- Slots are given at most 5 s ahead, because their rate follows the present calls. A retry without a slot is
+-- rescheduled for another check. These checks are spread at 500 rows a second. So a short backlog is checked within
+-- seconds, and a long one costs at most that many updates.
 --
 -- Two kinds of rows are never held: first attempts, and rows that wait for the cache or a credential. Other tables rely
 -- on the run_at of the latter.
@@ -14,8 +14,8 @@
 -- The query compares due rows with failing_lanes track by track, not row by row. While a transaction stays open for
 -- hours, the rows of failing_lanes lie behind their dead versions.
 --
--- Only the leader writes failing_lanes, one statement after the other. While one leader loses its lease to the next,
--- slots may be given twice, once.
+-- Only the leader writes failing_lanes, one statement after the other. When a leader loses its lease, the next one may
+-- give the same slots once more.
 create or replace function postrider_internal.promote_by_budget(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz,
   out more boolean)

@@ -3,9 +3,9 @@
 -- Finds the tracks that hold a claimable row. It finds tracks that the worker does not know, and rows that were
 -- committed late below its watermarks. It hops from track to track by the index (a loose scan).
 --
--- A step makes at most p_limit hops, first from the track behind p_after on, then from the first track on. It pays for
--- its hops, and for the dead and leased rows before the first claimable row of each track. The worker stretches its
--- interval to 50 times the duration.
+-- A step makes at most p_limit hops, first from the track behind p_after on, then from the first track on. Its cost
+-- grows with its hops, and with the dead and leased rows before the first claimable row of each track. The worker
+-- stretches its interval to 50 times the duration.
 --
 -- If a step does not visit all tracks, it also visits two groups. One is 64 tracks of a priority above p_above. The
 -- other is the newest 64 tracks that jobs waited for, among those added since p_newest. So a job of a high priority or

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Two heartbeats may lie more than 6.8 s apart, or the second may lie before the first. Then this worker was absent,
--- and it cannot judge which other workers were. A settle that takes its full 6 s has a heartbeat right before it and
--- leaves no gap.
+-- and it cannot judge which other workers were silent. A settle that takes its full 6 s has a heartbeat right before it
+-- and leaves no gap.
 --
 -- p_wal: the end of the WAL on disk at the last heartbeat. If the WAL of the database ends before that, the database
 -- was set back to an earlier state.
