@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Settings of the whole fleet, the closed list of error codes, and the secret of this database.
 --
--- These files, 0001 to 0015, make the tables, types, indexes and sequences in their final form. Functions, views and
+-- These files, 0001 to 0015, create tables, types, indexes and sequences in their final form. Functions, views and
 -- triggers follow from functions/ and views/. Roles, owners and grants come last, from set_up_roles. See README.md.
 
 create table postrider.settings (
@@ -12,8 +12,8 @@ create table postrider.settings (
     check (idempotency_header ~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$'),
   -- A body of 200 MB takes a few MB in jobs, and three times its size in each worker that sends it.
   max_request_body bigint not null default 16777216,
-  -- answers
-  -- Without a limit, one client's jsonpath held the session that claims for 30 s, and plain jobs waited behind it.
+  -- answers Without a limit, a jsonpath of one client kept the claiming session busy for 30 s, and plain jobs waited
+  -- behind it.
   judge_timeout interval not null default '2 s',
   -- storage
   cache_max_bytes bigint not null default 268435456 check (cache_max_bytes >= 0),
@@ -22,22 +22,20 @@ create table postrider.settings (
 );
 insert into postrider.settings default values;
 comment on table postrider.settings is
-  'one row of settings that hold for the whole fleet; workers read it when they register';
+  'one row with the settings of the whole fleet; workers read it when they register';
 comment on column postrider.settings.installation is 'first part of every Idempotency-Key';
 comment on column postrider.settings.idempotency_header is
-  'header that carries the key of a job on all its tries; not sent with GET, HEAD and OPTIONS';
+  'header that carries the key of a job in all its attempts; not sent with GET, HEAD and OPTIONS';
 comment on column postrider.settings.max_request_body is
-  'most bytes that the body of one request may have as it is sent (64 KiB to 512 MiB); streamed files of body_parts '
-  'do not count';
+  'most bytes of a request body as it is sent (64 KiB to 512 MiB), without streamed files of body_parts';
 comment on column postrider.settings.judge_timeout is
-  'how long an expensive expression may take for one answer or one step; from 10 ms to 1 min; then the job fails '
-  'with too_expensive';
+  'time for expensive expressions of one answer or step, 10 ms to 1 min; beyond it the job fails as too_expensive';
 comment on column postrider.settings.cache_max_bytes is
-  'what the cache may hold; beyond it the entries go that were not used for the longest time';
+  'most bytes in the cache; beyond it the least recently used entries are removed';
 comment on column postrider.settings.retention is
-  'how long a job is kept after its end, a batch or chain with all in it; null: for ever';
+  'how long jobs are kept after their end, batches and chains as a whole; null: without limit';
 comment on column postrider.settings.failed_retention is
-  'the same for a job that failed, expired or ended unknown; null: for ever';
+  'the same for jobs that failed, expired or ended unknown; null: without limit';
 
 -- Error codes
 
@@ -48,7 +46,7 @@ create table postrider.error_codes (
   retryable boolean not null,
   meaning text not null
 );
-comment on table postrider.error_codes is 'the closed list behind error_code';
+comment on table postrider.error_codes is 'the closed list of values of error_code';
 insert into postrider.error_codes (code, number, class, retryable, meaning) values
   ('dns', 201, 'network', true, 'the host name could not be resolved'),
   ('connect', 202, 'network', true, 'nothing accepted the connection'),
@@ -102,13 +100,13 @@ insert into postrider.error_codes (code, number, class, retryable, meaning) valu
     'a file could not be read or written; tried again where time may mend it: a full or failing disk, a path in use'),
   ('checksum', 706, 'files', false, 'the file''s checksum is not the one expected');
 
--- A function that runs as the owner cannot see its caller: current_user is the owner. session_user and the setting
--- role do not help, because a function of the application may run as its own owner. So the caller passes a ticket.
--- Only a reader of the view tickets can get one. The tickets are made with this secret.
+-- A function that runs as the owner cannot see its caller, because current_user is the owner. session_user and the
+-- setting role do not help, because a function of the application may run as its own owner. So the caller passes a
+-- ticket, which only a reader of the view tickets can get. The tickets are made with this secret.
 create table postrider_internal.ticket_key (
   only_row boolean primary key default true check (only_row),
   secret bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
 );
 insert into postrider_internal.ticket_key default values;
 comment on table postrider_internal.ticket_key is
-  'one row, which nobody but the owner may read: the secret of this database''s tickets';
+  'one row, readable only by the owner: the secret of the tickets of this database';

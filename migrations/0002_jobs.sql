@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The jobs that users insert. A row is wide and never updated. Other tables hold the state and the result.
 
--- No NOT NULL and no CHECK here: their errors quote the whole row, passwords and bodies with it. The statement trigger
--- queue_new_jobs refuses bad rows instead, and names the column.
+-- No NOT NULL and no CHECK here, because their errors quote the whole row, including passwords and bodies. The
+-- statement trigger queue_new_jobs refuses bad rows and names the column.
 --
 -- extract and run_if are text, because SQLAlchemy, Django and Prisma do not know the type jsonpath. An INSERT checks
 -- them.
@@ -69,10 +69,10 @@ create table postrider.jobs (
   on_failure text,
   callback_url text,
   notify boolean default false,
-  -- the user's own
+  -- data of the user
   tag text,
   metadata jsonb,
-  -- filled by the database
+  -- set by the database
   created_at timestamptz default now(),
   created_by text default current_user,
   primary key (id)
@@ -88,39 +88,37 @@ create index jobs_queue on postrider.jobs (queue, id) where queue <> 'default';
 -- For the members of a large batch.
 create index jobs_parent on postrider.jobs (parent_id, id) where parent_id is not null;
 comment on table postrider.jobs is
-  'insert a row and a worker makes the call. Rows are never updated; see job_status for what became of them';
+  'insert a row and a worker makes the call; rows are never updated, see job_status for state and result';
 comment on column postrider.jobs.id is 'given by the database; also the first seq of the job in its track';
 comment on column postrider.jobs.kind is 'request, batch or chain';
 comment on column postrider.jobs.parent_id is 'the batch or chain that the job belongs to';
 comment on column postrider.jobs.position is 'place among the siblings';
 comment on column postrider.jobs.name is 'unique among siblings; templates refer to it';
 comment on column postrider.jobs.queue is
-  'which workers may take it (worker --queue); a member takes it from its batch or chain';
+  'the queue, which decides which workers may take the job (worker --queue); members inherit it';
 comment on column postrider.jobs.lane is
-  'unit of flow control towards the outside; null: the service''s name, else the host:port of the URL';
+  'unit of limits and pauses; null: the name of the service, otherwise host:port of the URL';
 comment on column postrider.jobs.priority is
-  'higher runs first; -100 to 100; low -4, default 0, high 4; a member takes it from its batch or chain';
-comment on column postrider.jobs.run_at is 'not started before';
-comment on column postrider.jobs.expires_at is 'not started by then: the job ends as expired';
+  'higher runs first, -100 to 100 (low -4, default 0, high 4); members inherit it';
+comment on column postrider.jobs.run_at is 'the job does not start before this time';
+comment on column postrider.jobs.expires_at is 'a job that has not started by this time ends as expired';
 comment on column postrider.jobs.timeout is
-  'of one attempt, wall clock, from connect to last byte; null: that of its batch or chain, else the service''s, '
-  'else 60 s; none for a download or a file that is sent';
-comment on column postrider.jobs.max_attempts is 'tries that end in a retryable failure';
+  'limit of one attempt from connect to last byte; null: batch or chain, service, or 60 s; none for downloads and '
+  'sent files';
+comment on column postrider.jobs.max_attempts is 'most attempts that end in a retryable failure';
 comment on column postrider.jobs.backoff is
-  'waits between tries, the last one repeats; null: random between 0 and least(15 min, 1 s * 2^n)';
+  'waits between attempts, the last one repeats; null: random up to least(15 min, 1 s * 2^n)';
 comment on column postrider.jobs.delivery is
-  'at_least_once, or at_most_once: never sent again once bytes may have left, the job then ends as unknown';
+  'at_least_once, or at_most_once: never sent again once bytes may have left; the job then ends as unknown';
 comment on column postrider.jobs.dedupe_key is 'unique while the job is unfinished';
 comment on column postrider.jobs.on_duplicate is 'error or skip';
 comment on column postrider.jobs.service is
-  'row of services that gives base URL, headers, limits, credential; a member with a relative URL takes it from its '
-  'batch or chain';
+  'row of services that gives base URL, headers, limits and credential; members with a relative URL inherit it';
 comment on column postrider.jobs.method is 'GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS';
 comment on column postrider.jobs.url is
   'absolute http or https URL, or relative to the service''s base URL; user:password in it becomes Basic auth';
-comment on column postrider.jobs.use_cdn is 'join the URL to the service''s CDN URL';
-comment on column postrider.jobs.query is
-  'object; a value is a scalar or an array of scalars; added to the URL''s own query';
+comment on column postrider.jobs.use_cdn is 'true: join the URL to the CDN URL of the service';
+comment on column postrider.jobs.query is 'object of scalars or arrays of scalars, added to the query of the URL';
 comment on column postrider.jobs.headers is 'object: name to text or array of text';
 comment on column postrider.jobs.body is 'sent as it is';
 comment on column postrider.jobs.body_json is 'sent as application/json';
@@ -130,52 +128,54 @@ comment on column postrider.jobs.body_parts is 'sent as multipart/form-data';
 comment on column postrider.jobs.max_redirects is
   'how many redirects are followed, 0 to 10; 0: the 3xx itself is the answer; null: 5';
 comment on column postrider.jobs.credential is
-  'row of credentials to log in with; none: no login, also if the service has one; null: that of the service; a '
-  'member that takes the service of its batch or chain takes this, too';
-comment on column postrider.jobs.login_required is 'fail at once while the credential is logged off';
+  'row of credentials to log in with; none: no login; null: the service''s; members inherit it with the service';
+comment on column postrider.jobs.login_required is 'true: fail at once while the credential is logged off';
 comment on column postrider.jobs.response_format is 'raw, json (must parse) or xml (must be well formed)';
-comment on column postrider.jobs.ok_statuses is 'which statuses are a success; null: {[200,300)}';
+comment on column postrider.jobs.ok_statuses is 'the statuses that are a success; null: {[200,300)}';
 comment on column postrider.jobs.max_response is 'largest body in bytes, as received and as decompressed; null: 10 MiB';
 comment on column postrider.jobs.decode is
-  'false: the body is kept as received, with its Content-Encoding; null: gzip and deflate are decoded';
+  'false: store the body as received, with its Content-Encoding; null: gzip and deflate are decoded';
 comment on column postrider.jobs.use_envelope is
-  'false: the answer is read without the envelope of the service; null: with it, if the service has one';
+  'false: read the answer without the envelope of the service; null: with it, if the service has one';
 comment on column postrider.jobs.validator is 'the shape that the JSON must have';
-comment on column postrider.jobs.extract is 'a jsonpath: what of the JSON is stored as result';
+comment on column postrider.jobs.extract is 'jsonpath of the part of the JSON that is stored as result';
 comment on column postrider.jobs.result_type is 'any, list or object';
 comment on column postrider.jobs.require_data is
-  'true: an empty list, an empty object or null as result ends the job with no_data; null: they are a success';
+  'true: an empty list, empty object or null as result ends the job with no_data; null: a success';
 comment on column postrider.jobs.download_to is 'path under the worker''s --files root';
 comment on column postrider.jobs.sha256 is 'expected checksum of a download, in hex';
-comment on column postrider.jobs.cache_ttl is 'null: no caching';
+comment on column postrider.jobs.cache_ttl is 'how old a cached answer may be; null: no caching';
 comment on column postrider.jobs.cache_version is 'part of the cache metadata';
 comment on column postrider.jobs.cache_sensitive is 'part of the cache metadata';
-comment on column postrider.jobs.ignore_cache is 'do not read the cache, still store';
+comment on column postrider.jobs.ignore_cache is 'true: do not read the cache, but store the answer';
 comment on column postrider.jobs.paginate is 'fetch page after page';
 comment on column postrider.jobs.mode is 'batch: all, settle or first';
-comment on column postrider.jobs.max_parallel is 'batch: how many children run at once';
+comment on column postrider.jobs.max_parallel is 'batch: how many members run at once';
 comment on column postrider.jobs.each is
   'batch: {"list": a template or an array, "do": a spec}; one member for each element, made when the batch begins';
-comment on column postrider.jobs.run_if is 'a jsonpath; chain step: skipped unless this is true over the earlier steps';
-comment on column postrider.jobs.on_success is 'row of callbacks run in the transaction that finishes the job';
-comment on column postrider.jobs.on_failure is 'row of callbacks run in the transaction that finishes the job';
-comment on column postrider.jobs.callback_url is 'a webhook is sent there when the job has finished';
-comment on column postrider.jobs.notify is 'NOTIFY postrider_finished when the job has finished';
-comment on column postrider.jobs.tag is 'the user''s own; never interpreted';
-comment on column postrider.jobs.metadata is 'the user''s own; never interpreted';
+comment on column postrider.jobs.run_if is
+  'jsonpath over the earlier steps of a chain; the step is skipped unless it is true';
+comment on column postrider.jobs.on_success is
+  'row of callbacks that runs in the transaction that finishes the job, on success';
+comment on column postrider.jobs.on_failure is
+  'row of callbacks that runs in the transaction that finishes the job, on failure';
+comment on column postrider.jobs.callback_url is 'URL that gets a webhook when the job has finished';
+comment on column postrider.jobs.notify is 'true: NOTIFY postrider_finished when the job has finished';
+comment on column postrider.jobs.tag is 'free text of the user, never interpreted';
+comment on column postrider.jobs.metadata is 'free JSON of the user, never interpreted';
 comment on column postrider.jobs.created_at is 'start of the inserting transaction';
 comment on column postrider.jobs.created_by is 'the role that inserted the job';
 
 -- Keys of unfinished jobs
 
--- The row of a key stays when its job ends, so the end of a job costs nothing for it. An INSERT that wants the key
--- looks whether the job that holds it has ended.
+-- The row of a key stays when its job ends, so the end of a job needs no write here. An INSERT with the key checks
+-- whether the job that owns it has ended.
 create table postrider_internal.dedupe_keys (
   digest bytea primary key,                -- SHA-256 of queue and key, which together may be too long for an index
   job_id bigint not null
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.dedupe_keys is
-  'the job that took a dedupe_key last; the key is free once that job has ended';
+  'the job that last took each dedupe_key; the key is free once that job has ended';
 
 create table postrider_internal.dedupe_cursor (
   only_row boolean primary key default true check (only_row),
@@ -183,4 +183,4 @@ create table postrider_internal.dedupe_cursor (
   due_at timestamptz not null default '-infinity'
 ) with (fillfactor = 10);
 insert into postrider_internal.dedupe_cursor default values;
-comment on table postrider_internal.dedupe_cursor is 'how far the leader has come in dropping keys of ended jobs';
+comment on table postrider_internal.dedupe_cursor is 'how far the leader has deleted keys of ended jobs';

@@ -2,7 +2,7 @@
 -- Workers, the lease of the leader, the phases of long calls, and the identity of the database.
 
 create table postrider_internal.workers (
-  id int generated always as identity primary key,   -- the epoch: a worker that was declared lost gets a new one
+  id int generated always as identity primary key,   -- the epoch; a worker declared lost gets a new one
   start_id uuid,
   name text not null,
   version text not null,
@@ -11,7 +11,8 @@ create table postrider_internal.workers (
   concurrency int not null,
   -- as of its last heartbeat
   heartbeat_at timestamptz not null default now(),
-  -- A worker that comes back first after an outage has not seen that the others are silent: it was away itself.
+  -- A worker that returns first after an outage was absent itself, so it cannot judge whether the other workers were
+  -- silent.
   steady_since timestamptz not null default now(),
   in_flight int not null default 0,
   draining boolean not null default false,
@@ -21,46 +22,48 @@ create table postrider_internal.workers (
   judgements_waiting int not null default 0,
   judgements_since timestamptz,
   judging_jobs bigint[],
-  -- its beginning and end
+  -- start and end
   started_at timestamptz not null default now(),
   ended_at timestamptz,
   lost boolean not null default false,
-  -- reap looks again each second for leases that it could not take. With their places it need not look through all of
-  -- ready.
+  -- reap tries again each second to take leases that were locked. With their places it need not search all of ready.
   locked_tracks int[],
   locked_seqs bigint[]
 ) with (fillfactor = 50);
 comment on table postrider_internal.workers is 'one row for each start of a worker; read worker_status';
 comment on column postrider_internal.workers.start_id is
   'random uuid of the process; only the process that knows it may take over the leases of this number';
-comment on column postrider_internal.workers.environment is 'whose rows of servers the worker uses';
-comment on column postrider_internal.workers.steady_since is 'no two heartbeats since then were more than 6.8 s apart';
+comment on column postrider_internal.workers.environment is 'the environment whose rows of servers the worker uses';
+comment on column postrider_internal.workers.steady_since is
+  'since this time no two heartbeats were more than 6.8 s apart';
 comment on column postrider_internal.workers.results_waiting is
-  'results that the database has refused and that the worker writes again; as of its last heartbeat';
-comment on column postrider_internal.workers.results_waiting_since is 'since when the worker has results that wait';
+  'results that the database has refused and that the worker retries, as of its last heartbeat';
+comment on column postrider_internal.workers.results_waiting_since is
+  'since when the worker has such results; null: none';
 comment on column postrider_internal.workers.waiting_jobs is 'jobs of these results, at most 1000';
 comment on column postrider_internal.workers.judgements_waiting is
   'answers that wait for the judging session, as of the last heartbeat';
-comment on column postrider_internal.workers.judgements_since is 'when the oldest of them came; null: none waits';
+comment on column postrider_internal.workers.judgements_since is
+  'when the oldest of these answers came; null: none waits';
 comment on column postrider_internal.workers.judging_jobs is
-  'jobs whose answers wait for the judging session, as of the last heartbeat, 1000 at most; null: no answer waits';
+  'jobs whose answers wait for the judging session, as of the last heartbeat, at most 1000; null: none';
 comment on column postrider_internal.workers.locked_tracks is
   'with locked_seqs: the places in ready of the leases that reap found locked';
 comment on column postrider_internal.workers.locked_seqs is
-  'null before reap has looked for the leases of an ended worker; as many as its in_flight then';
+  'null until reap has searched for the leases of an ended worker; then as many as its in_flight';
 
 create unlogged table postrider_internal.idle_workers (
   worker int primary key,
   since timestamptz not null default now()
 );
 comment on table postrider_internal.idle_workers is
-  'workers that want a NOTIFY for new jobs; the sequence idle_gate sums them up';
+  'workers that want a NOTIFY for new jobs; the sequence idle_gate shows whether there are any';
 
--- A flag that every INSERT reads. A sequence has one row version, however often it is set. A table would fill up with
--- dead versions under a transaction that is held open for hours.
+-- A flag that each INSERT reads. A sequence has one row version, however often it is set. A table would fill up with
+-- dead versions while a transaction stays open for hours.
 create sequence postrider_internal.idle_gate minvalue 1 maxvalue 2;
 comment on sequence postrider_internal.idle_gate is
-  '2 while some worker wants a NOTIFY for new jobs, else 1; then an INSERT into jobs notifies nobody';
+  '2 while a worker wants a NOTIFY for new jobs, otherwise 1: then an INSERT into jobs sends none';
 
 create table postrider_internal.leases (
   name text primary key,
@@ -69,7 +72,8 @@ create table postrider_internal.leases (
   until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 insert into postrider_internal.leases (name) values ('leader');
-comment on table postrider_internal.leases is 'who leads, until when; each leader statement checks its own row';
+comment on table postrider_internal.leases is
+  'the present leader and the end of its lease; each statement of the leader checks this row';
 
 create table postrider_internal.aborts (
   worker int not null,
@@ -81,8 +85,7 @@ comment on table postrider_internal.aborts is
   'running calls that were cancelled; their worker takes the rows and aborts them';
 
 -- A worker with calls of over a second upserts their rows once a second. A transfer costs some 150 bytes of WAL a
--- second, a call that hangs costs them once. The table is logged because attempts reads it and stays readable on a
--- standby.
+-- second, a hanging call costs them once. The table is logged so that the view attempts works on a standby.
 create table postrider_internal.progress (
   job_id bigint primary key,
   fence bigint not null,
@@ -99,18 +102,17 @@ create table postrider_internal.progress (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.progress is
-  'what each call is doing that has been under way for over a second; counts while the fence is that of the '
-  'running claim';
+  'the state of each call that runs for over a second; valid while its fence is the fence of the running claim';
 comment on column postrider_internal.progress.track is
   'place of the job in ready, with seq; null: written by an older worker';
 comment on column postrider_internal.progress.phase is 'as in attempts';
 comment on column postrider_internal.progress.phase_since is 'as in attempts';
 comment on column postrider_internal.progress.deadline is 'as in attempts';
 
--- Which database this is
+-- Identity of the database
 
--- A restored database has other jobs, leases and worker numbers than its workers remember. Workers compare what is
--- stored here with the database that they are connected to, and so find out that it was restored.
+-- A restored database has other jobs, leases and worker numbers than its workers remember. Workers compare these rows
+-- with the database they are connected to, and so find out that it was restored.
 create table postrider_internal.identities (
   number int generated always as identity primary key,
   id uuid not null default gen_random_uuid(),
@@ -125,11 +127,9 @@ create table postrider_internal.identities (
   unknown_jobs int
 );
 comment on table postrider_internal.identities is
-  'one row for the installation and one for each restore that a worker has found; the row with the highest '
-  'number holds; read postrider.restores';
+  'one row for the installation and for each restore found by a worker; the highest number is valid; see restores';
 comment on column postrider_internal.identities.id is
-  'names this state of the database; workers that remember another id take over nothing. From number 2 on, the first '
-  'part of the Idempotency-Key of jobs with an id above above_id';
+  'names this state of the database; from number 2 on, the first part of Idempotency-Keys of jobs above above_id';
 comment on column postrider_internal.identities.above_id is 'highest id of a job when the restore was found';
 comment on column postrider_internal.identities.workers_oid is 'oid of the table postrider_internal.workers';
 comment on column postrider_internal.identities.found_by is
@@ -142,10 +142,9 @@ select 0, s.system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()
        'postrider_internal.workers'::regclass::oid
   from pg_control_system() s, pg_database d where d.datname = current_database();
 
--- Ids begin again after a restore, and a new job must not have the Idempotency-Key of another one. So jobs inserted
--- between a restore and the first worker need a new first part of it.
+-- Ids start again after a restore, and a new job must not have the Idempotency-Key of another job. So jobs inserted
+-- between a restore and the first worker need a new first part of the key.
 create table postrider_internal.early_inserts (first_id bigint primary key);
 comment on table postrider_internal.early_inserts is
-  'the lowest id of each INSERT into jobs after a restore that no worker has found yet; the first worker '
-  'empties it';
-comment on column postrider_internal.early_inserts.first_id is 'of the jobs of one statement';
+  'the lowest id of each INSERT into jobs after a restore, until the first worker deletes the rows';
+comment on column postrider_internal.early_inserts.first_id is 'the lowest id of the jobs of one statement';

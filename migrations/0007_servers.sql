@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Several servers for one service, and how they are doing.
+-- The servers of a service, and their state.
 --
--- The counters of servers change every second while there are calls. Under a transaction held open for hours that
--- leaves thousands of dead versions. So prepare reads server_routes: the same rows without counters, written only
--- when a server is changed, set aside or brought back. A finish updates none of this: it appends to server_deltas.
+-- The counters of servers change each second while there are calls. While a transaction stays open for hours, that
+-- leaves thousands of dead versions. So prepare reads server_routes, which has the same rows without counters. It is
+-- written only when a server is changed, set aside or reactivated. A finish updates neither table; it appends to
+-- server_deltas.
 
 create table postrider.servers (
   id int generated always as identity unique,
@@ -18,11 +19,11 @@ create table postrider.servers (
   open_until timestamptz,
   calls bigint not null default 0,
   errors bigint not null default 0,
-  -- The younger part of calls and errors, and when it began.
+  -- The newer part of calls and errors, and when it began.
   recent_calls bigint not null default 0,
   recent_errors bigint not null default 0,
   window_began timestamptz not null default now(),
-  since_fence bigint not null default 0,   -- calls claimed before the server became active say nothing about it
+  since_fence bigint not null default 0,   -- calls claimed before the server became active do not count
   probe_track int,                         -- the row in ready of the one call that probes
   probe_seq bigint,
   probe_fence bigint,
@@ -30,21 +31,21 @@ create table postrider.servers (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table postrider.servers is
-  'the servers of a service, in the order of their position; state, open_until, calls and errors are '
-  'Postrider''s';
+  'the servers of a service in order of position; Postrider sets state, open_until, calls and errors';
 comment on column postrider.servers.service is
-  'the service; relative URLs of its jobs are joined to the base_url of one of these';
-comment on column postrider.servers.environment is 'for workers that run with this --environment';
-comment on column postrider.servers.position is 'the lowest is used first, unless switch_server has named another';
-comment on column postrider.servers.base_url is 'what services.base_url would be';
-comment on column postrider.servers.is_preferred is 'switch_server has named it: the order begins here and goes round';
+  'the service; relative URLs of its jobs are joined to the base_url of one of its servers';
+comment on column postrider.servers.environment is 'the server is used by workers with this --environment';
+comment on column postrider.servers.position is
+  'the lowest position is used first, unless switch_server has chosen another';
+comment on column postrider.servers.base_url is 'replaces services.base_url';
+comment on column postrider.servers.is_preferred is
+  'switch_server has chosen it: the order begins here and wraps around';
 comment on column postrider.servers.state is
-  'active; aside: too many calls failed, it is not used before open_until; probing: one call is finding out whether '
-  'it is well again';
+  'active; aside: failed too often, unused until open_until; probing: one call tests it';
 comment on column postrider.servers.open_until is 'when a server that was set aside is probed';
 comment on column postrider.servers.calls is
-  'calls that count for the switch rule now; those that set the server aside, while it is';
-comment on column postrider.servers.errors is 'how many of calls failed at network level or with 502, 503 or 504';
+  'calls that count for the switch rule now; for a server set aside, the calls that led to it';
+comment on column postrider.servers.errors is 'how many of these calls failed by network or with 502, 503 or 504';
 
 create table postrider_internal.server_routes (
   id int primary key,
@@ -62,7 +63,7 @@ create table postrider_internal.server_routes (
   unique (service, environment, position)
 ) with (fillfactor = 50);
 comment on table postrider_internal.server_routes is
-  'servers without their counters, kept by a trigger; what prepare reads';
+  'servers without their counters, maintained by a trigger and read by prepare';
 
 create table postrider_internal.server_deltas (
   id bigint generated always as identity primary key,
@@ -70,4 +71,4 @@ create table postrider_internal.server_deltas (
   calls int not null,
   errors int not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
-comment on table postrider_internal.server_deltas is 'calls that ended at servers, until fold_servers adds them up';
+comment on table postrider_internal.server_deltas is 'ended calls to servers, until fold_servers adds them';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Credentials, their secrets, how far the refresh of each token is, and which jobs wait for it.
+-- Credentials, their secrets, the state of each token refresh, and the jobs that wait for it.
 --
--- A job names a credential, or its service does. Its row is looked up when the job is about to be called. The row
--- that users see holds no secret. Rows that change with each login and refresh are locked only when a token is
--- refused or fetched, never by calls that go well.
+-- A job names a credential, or its service does. prepare looks up its row before the call. The row that users see holds
+-- no secret. Rows that change with each login and refresh are locked only when a token is refused or fetched, never by
+-- successful calls.
 
 create table postrider.credentials (
   name text primary key,
@@ -11,7 +11,7 @@ create table postrider.credentials (
   kind text,
   place jsonb,
   allowed_origins text[],
-  -- Some APIs refuse an ended token by 400, 403 or 404.
+  -- Some APIs refuse an ended token with 400, 403 or 404.
   expired_statuses int4multirange not null default '{[401,402)}',
   -- how tokens are fetched
   token_url text,
@@ -21,116 +21,113 @@ create table postrider.credentials (
   scope text,
   refresh jsonb,
   allow_private_network boolean default false,
-  -- kept by Postrider
+  -- set by Postrider
   state text default 'logged_off',
   version bigint default 0,
   expires_at timestamptz,
   created_at timestamptz default now()
 ) with (fillfactor = 50);
 comment on table postrider.credentials is
-  'what jobs log in with; the secrets come by log_in or worker credential set and are never shown; see '
-  'credential_status';
+  'the logins of jobs; secrets come by log_in or worker credential set and are never shown; see credential_status';
 comment on column postrider.credentials.name is
   'jobs.credential and services.credential refer to it; cannot be changed';
 comment on column postrider.credentials.kind is
   'basic, bearer, api_key, oauth2_client_credentials, oauth2_refresh_token or custom';
 comment on column postrider.credentials.place is
-  'where a call carries the secret: {"header": name, "prefix": text}, {"query": name}, {"form": name} or {"json": '
-  'key}, or a list of them, of which the first that fits the request is used; null: Authorization';
+  'where a call carries the secret: {"header": name, "prefix": text}, {"query": name}, {"form": name}, {"json": '
+  'key}, or a list of which the first that fits is used; null: Authorization';
 comment on column postrider.credentials.allowed_origins is
-  'origins like https://api.example.com that calls may carry it to; null: those of the job''s service, or where a '
-  'job that names it leads';
+  'origins like https://api.example.com that may receive it; null: the service''s, or the URL of a job that names it';
 comment on column postrider.credentials.expired_statuses is
-  'statuses by which the API says that the token has ended; the job is sent again with a newer one';
-comment on column postrider.credentials.token_url is 'the oauth2 kinds: where tokens come from';
-comment on column postrider.credentials.client_id is 'the oauth2 kinds: sent to token_url as client_auth says';
+  'statuses by which the API reports an ended token; the job is then sent again with a newer one';
+comment on column postrider.credentials.token_url is 'oauth2 kinds: URL of the token endpoint';
+comment on column postrider.credentials.client_id is 'oauth2 kinds: client id, sent to token_url as client_auth says';
 comment on column postrider.credentials.client_auth is
-  'how the client says who it is at token_url: basic, as Basic auth; post, client_id and client_secret in the form; '
-  'none, client_id alone';
-comment on column postrider.credentials.scope is 'the oauth2 kinds: what is asked for';
+  'how the client identifies itself at token_url: basic; post: client_id and client_secret in the form; none: '
+  'client_id only';
+comment on column postrider.credentials.scope is 'oauth2 kinds: the requested scope';
 comment on column postrider.credentials.refresh is
   'custom: {"method": "POST", "url": …, "headers": …, "body_json": {"refreshToken": "{{refresh_token}}"}, '
   '"access_token": "$.…", "refresh_token": "$.…", "expires_in": "$.…"}';
 comment on column postrider.credentials.allow_private_network is
-  'the token''s own URL may be a private, loopback or link-local address';
+  'true: token_url may be a private, loopback or link-local address';
 comment on column postrider.credentials.state is
-  'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';
+  'active, refreshing, cooldown (a refresh failed and will be retried) or logged_off';
 comment on column postrider.credentials.version is 'grows with each login and refresh';
-comment on column postrider.credentials.expires_at is 'when the token ends, if that is known; it is refreshed before';
+comment on column postrider.credentials.expires_at is 'when the token ends, if known; it is refreshed before';
 
--- Without it, a credential that was deleted and inserted again would count from 0 again. Late tokens, late answers
--- and late sealed secrets would then be taken for those of the new credential.
+-- Without this table, a credential that was deleted and inserted again would count from 0 again. Late tokens, answers
+-- and sealed secrets would then look like those belonging to the new credential.
 create table postrider_internal.credential_versions (
   name text primary key,
-  next bigint not null                     -- more than any that a credential of this name has had
+  next bigint not null                     -- higher than all versions of credentials with this name
 );
 comment on table postrider_internal.credential_versions is
-  'no version of a credential is used twice, though it be deleted and inserted again; rows stay, on purpose';
+  'the next version of each credential name, so that none is used twice; rows are never deleted';
 
 create table postrider_internal.secrets (
   credential text primary key references postrider.credentials on delete cascade,
   version bigint not null,
-  sealed bytea,                            -- names and values, by a worker's key; otherwise plain
-  plain jsonb,                             -- as log_in was given them, until a worker with a key sees them
-  has_token boolean not null,              -- whether there is something to send yet
-  spare_sealed bytea,                      -- the ones before, until these have been accepted; or what a refresher
-  spare_plain jsonb                        --   brought too late
+  sealed bytea,                            -- names and values, sealed by a worker's key; otherwise see plain
+  plain jsonb,                             -- as given to log_in, until a worker with a key seals them
+  has_token boolean not null,              -- whether there is a token or other secret to send
+  spare_sealed bytea,                      -- the earlier secrets until the new ones are accepted, or
+  spare_plain jsonb                        --   the secrets of a refresh that came too late
 ) with (fillfactor = 50);
-comment on table postrider_internal.secrets is 'the secrets of credentials, sealed; nobody but the worker reads them';
+comment on table postrider_internal.secrets is 'the sealed secrets of credentials, readable only by workers';
 
 create table postrider_internal.refreshes (
   credential text primary key references postrider.credentials on delete cascade,
   -- logins
-  logins int not null default 0,           -- log-ins and log-outs; answers cached before are another user's
-  login bigint not null default 0,         -- of the last login or logout, from fences: no two have the same
-  login_version bigint not null default 0, -- tokens of an earlier version are another user's
-  -- the refresh under way
-  epoch bigint not null default 0,         -- from fences; 0: no refresh is under way
+  logins int not null default 0,           -- logins and logouts; answers cached before belong to another user
+  login bigint not null default 0,         -- unique number of the last login or logout, from fences
+  login_version bigint not null default 0, -- tokens of an earlier version belong to another user
+  -- the refresh in progress
+  epoch bigint not null default 0,         -- from fences; 0: no refresh in progress
   worker int not null default 0,
-  until timestamptz,                       -- the refresh is another worker's to make after this
+  until timestamptz,                       -- after this time another worker may make the refresh
   began_at timestamptz,
   -- the next refresh
   due_at timestamptz not null default now(),
-  is_early boolean not null default false, -- the token is still good: calls go on meanwhile
-  failures int not null default 0,         -- in a row, none of them final
-  -- One odd answer of a token endpoint must not log the credential off, so refusals are counted.
-  refusals int not null default 0,         -- by the token endpoint, in a row, none of them final
-  refused_since timestamptz,               -- when the first of them came
+  is_early boolean not null default false, -- the token is still valid, so calls go on
+  failures int not null default 0,         -- non-final failures in a row
+  -- One unusual answer of a token endpoint must not log the credential off, so refusals are counted.
+  refusals int not null default 0,         -- non-final refusals of the token endpoint in a row
+  refused_since timestamptz,               -- time of the first of them
   -- past refreshes
   refreshes bigint not null default 0,
-  refreshed_at timestamptz,                -- when the present token came by a refresh; null: by a login
+  refreshed_at timestamptz,                -- when a refresh brought the present token; null: from a login
   last_refresh_at timestamptz,
   last_error text,
   -- endpoints that refuse the token
-  accepted_by text[] not null default '{}',   -- endpoints that have taken the present token; two at most
-  forced_at timestamptz,                   -- when a refused job last set off a refresh
-  held_since timestamptz,                  -- endpoints refuse each token, and none takes one: jobs wait
-  probe_at timestamptz not null default now(),   -- when one of them may be sent to see whether that is over
-  probe_job bigint                         -- the one that was chosen last
+  accepted_by text[] not null default '{}',   -- endpoints that accepted the present token, at most two
+  forced_at timestamptz,                   -- when a refused job last started a refresh
+  held_since timestamptz,                  -- since when endpoints refuse each token, so jobs wait
+  probe_at timestamptz not null default now(),   -- when one job may test whether the token is accepted
+  probe_job bigint                         -- the last job chosen for that test
 ) with (fillfactor = 50);
 comment on table postrider_internal.refreshes is
-  'how far each credential''s refresh is; one worker makes it, by a lease';
+  'the state of each credential''s refresh; one worker makes it, under a lease';
 
--- One endpoint that always says that the token has ended must not keep the credential's other jobs from being sent.
+-- If one endpoint always reports an ended token, the other jobs of the credential must still be sent.
 create table postrider_internal.refused_endpoints (
   credential text references postrider.credentials on delete cascade,
-  endpoint text,                           -- as call_endpoint names it
+  endpoint text,                           -- name given by call_endpoint
   version bigint not null,                 -- of the token that was refused
   refused_at timestamptz not null,
   primary key (credential, endpoint)
 );
 comment on table postrider_internal.refused_endpoints is
-  'endpoints that refused the token of a credential within the last hour and have not taken one since';
+  'endpoints that refused the token of a credential within the last hour and have accepted none since';
 
 create unlogged table postrider_internal.credential_waits (
   job_id bigint primary key,
   credential text not null,
-  seq bigint not null,                     -- its place among those that wait
-  run_at timestamptz not null,             -- of its row in scheduled; it looks again then, whatever happens
-  held_at timestamptz,                     -- since when it waits for an endpoint to take the token; null: for a refresh
-  is_failed boolean not null default false -- the refresh has failed too often: the wait ends as a failed attempt
+  seq bigint not null,                     -- its place among the waiting jobs
+  run_at timestamptz not null,             -- run_at of its row in scheduled, when it is due in any case
+  held_at timestamptz,                     -- since when an endpoint refuses the token; null: waits for a refresh
+  is_failed boolean not null default false -- the refresh failed too often: the wait counts as a failed attempt
 );
 create index credential_waits_credential on postrider_internal.credential_waits (credential, seq);
 comment on table postrider_internal.credential_waits is
-  'jobs that wait in scheduled, outside the worker slots, for a token to be refreshed, or to be taken by an '
-  'API that refuses it';
+  'jobs in scheduled that wait, without a worker slot, for a token refresh or for an API to accept the token';

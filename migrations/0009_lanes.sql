@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lanes and queues: limits and pauses of the flow towards the outside, and what the fleet keeps to hold them.
+-- Lanes and queues: limits and pauses of calls, and the state by which the fleet keeps them.
 --
 -- A lane without a row in lanes has no limits. The rows are few and change seldom. So each claim reads their small
--- indexes again, and a pause holds for every later claim. Values that change often have their own tables.
+-- indexes again, and a pause applies to each later claim. Values that change often have their own tables.
 
 create table postrider.lanes (
   id int generated always as identity unique,
@@ -19,21 +19,19 @@ create table postrider.lanes (
 );
 create index lanes_paused on postrider.lanes (paused_until) where paused_until is not null;
 create index lanes_limited on postrider.lanes (name) where max_in_flight is not null or rate_limit is not null;
-comment on table postrider.lanes is
-  'limits and pauses of the lanes that have some; all other lanes run free. A 429 makes a row, too';
-comment on column postrider.lanes.id is 'its number among the workers';
+comment on table postrider.lanes is 'limits and pauses of lanes; a lane without a row has none; a 429 adds a row too';
+comment on column postrider.lanes.id is 'number by which workers name the lane';
 comment on column postrider.lanes.name is
-  'the lane of jobs: jobs.lane, else the service''s name, else the host:port of the URL';
-comment on column postrider.lanes.max_in_flight is 'calls under way at once, in the whole fleet; null: no limit';
+  'the lane of jobs: jobs.lane, otherwise the service''s name, otherwise host:port of the URL';
+comment on column postrider.lanes.max_in_flight is 'most calls in flight in the whole fleet; null: no limit';
 comment on column postrider.lanes.rate_limit is
-  'calls begun within any rate_period, in the whole fleet; null: no limit';
-comment on column postrider.lanes.rate_period is 'what rate_limit is counted over';
+  'most calls begun within any rate_period in the whole fleet; null: no limit';
+comment on column postrider.lanes.rate_period is 'the period in which rate_limit counts';
 comment on column postrider.lanes.retry_budget is
-  'while most calls of the lane fail, at most this part of them are retries, 10 a second in any case; more than 0; '
-  '1: no budget';
+  'while most calls fail, the largest share of retries among them, at least 10 a second; above 0; 1: no limit';
 comment on column postrider.lanes.paused_until is
-  'no call begins before; infinity: until somebody resumes it. Past or null: not paused';
-comment on column postrider.lanes.pause_reason is 'who or what paused it';
+  'no call begins before this time; infinity: until it is resumed; past or null: not paused';
+comment on column postrider.lanes.pause_reason is 'the user or answer that paused it';
 
 create table postrider.queues (
   name text primary key,
@@ -41,19 +39,19 @@ create table postrider.queues (
   created_at timestamptz default now()
 );
 create index queues_paused on postrider.queues (name) where paused;
-comment on table postrider.queues is 'queues that somebody has said something of; all others run';
-comment on column postrider.queues.name is 'what jobs.queue names';
-comment on column postrider.queues.paused is 'no call of its jobs begins; calls under way go on';
+comment on table postrider.queues is 'queues that a user has paused or resumed; all others run';
+comment on column postrider.queues.name is 'the name in jobs.queue';
+comment on column postrider.queues.paused is 'true: no call of its jobs begins; calls in flight go on';
 
--- The claim of one announced job looked for limits, pauses and hooks in five tables, a tenth of its time in an idle
--- session. A sequence for the reasons of idle_gate. It is open until the leader has looked, and the leader shuts it
--- within a second where nothing holds back.
+-- The claim of one announced job searched five tables for limits, pauses and hooks, a tenth of its time in an idle
+-- session. A sequence for the same reason as idle_gate. It starts open. The leader closes it within a second if no
+-- limit, pause or hook exists.
 create sequence postrider_internal.hold_gate minvalue 1 maxvalue 2 start 2;
 comment on sequence postrider_internal.hold_gate is
-  '1 while there is no limit, pause or hook that a claim must heed, else 2; opened before such a row '
-  'commits, shut by the leader';
+  '1: no limit, pause or hook exists; otherwise 2: claims check them; opened before such a row commits, closed by '
+  'the leader';
 
--- Answers that ask to slow down
+-- Throttling by servers
 
 create table postrider_internal.throttled_lanes (
   lane text primary key,
@@ -61,8 +59,7 @@ create table postrider_internal.throttled_lanes (
   at timestamptz not null
 ) with (fillfactor = 50);
 comment on table postrider_internal.throttled_lanes is
-  'lanes whose last word was a 429, how many in a row, and when; an answer to a call begun before says '
-  'nothing new';
+  'lanes whose last answer was a 429, the length of the streak, and its time';
 
 create type postrider_internal.lane_signal as (
   track int,
@@ -72,27 +69,26 @@ create type postrider_internal.lane_signal as (
   verdict "char"
 );
 comment on type postrider_internal.lane_signal is
-  'what an answer says of its lane: it is to wait (verdict w, or a wait), or all is well';
+  'what an answer says about its lane: wait (verdict w, or a wait), or success';
 
--- A client's open transaction may hold the row of a lane whose server says 429. The pause holds at once, and no
--- finish waits for the row.
+-- An open transaction may hold the row of a lane whose server sends 429. With this table the pause applies at once, and
+-- no finish waits for the row.
 create unlogged table postrider_internal.lane_pauses (
   lane text not null,
   until timestamptz not null,
   reason text not null
 ) with (autovacuum_vacuum_threshold = 20, autovacuum_vacuum_scale_factor = 0);
 comment on table postrider_internal.lane_pauses is
-  'pauses that servers have asked for while somebody had locked the row of lanes; the leader puts them there';
+  'pauses asked for by servers while the row of lanes was locked; the leader copies them there';
 
--- Permits and slots. acquire_lane_permits locks the row of lane_rates first and reads the permits of others in its
--- next statement.
+-- Permits and slots. acquire_lane_permits locks the row of lane_rates first and reads the permits of other workers in
+-- its next statement.
 
 create table postrider_internal.lane_rates (
   lane int primary key references postrider.lanes (id) on delete cascade,
   next_slot timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
-comment on table postrider_internal.lane_rates is
-  'up to where the call times of a lane with rate_limit are given away';
+comment on table postrider_internal.lane_rates is 'the last slot given away in each lane with rate_limit';
 
 create table postrider_internal.lane_permits (
   lane int not null references postrider.lanes (id) on delete cascade,
@@ -104,19 +100,19 @@ create table postrider_internal.lane_permits (
 ) with (fillfactor = 50);
 create index lane_permits_worker on postrider_internal.lane_permits (worker);
 comment on table postrider_internal.lane_permits is
-  'how many calls of a lane with max_in_flight a worker may have under way, and how many it would like to';
+  'permits of a worker in a lane with max_in_flight, and the number that it wants';
 
 -- The retry budget
 
--- A server that fails does not recover while all its retries come at once. A lane has a row here only while most of
--- its latest calls failed, so promote finds an empty index as a rule. A retry that has to wait gets a moment
--- (scheduled.has_slot) and is read once, however many wait.
+-- A failing server does not recover while all its retries come at once. A lane has a row here only while most of its
+-- latest calls failed, so promote usually finds an empty index. A retry that must wait gets a slot (scheduled.has_slot)
+-- and is read once, however many wait.
 create table postrider_internal.failing_lanes (
   lane text primary key,
-  calls double precision not null,         -- of the last 10 s or so: what is older counts less and less
-  good double precision not null,          -- of these, those that succeeded; see update_retry_budget for a failing lane
-  bad double precision not null,           -- those that failed and may be tried again; see update_retry_budget, too
-  strained_since timestamptz,              -- from here on there were 100 calls, most of them bad
+  calls double precision not null,         -- calls of about the last 10 s; older ones count less
+  good double precision not null,          -- successful calls; see update_retry_budget for a failing lane
+  bad double precision not null,           -- retryable failures; see update_retry_budget for a failing lane
+  strained_since timestamptz,              -- since this time there were 100 calls, most of them bad
   failing boolean not null,
   at timestamptz not null,                 -- of the last calls
   next_slot timestamptz not null default '-infinity',
@@ -125,6 +121,7 @@ create table postrider_internal.failing_lanes (
         autovacuum_vacuum_cost_delay = 0);
 create index failing_lanes_failing on postrider_internal.failing_lanes (lane) where failing;
 comment on table postrider_internal.failing_lanes is
-  'lanes most of whose calls failed just now; a lane without a row is well';
-comment on column postrider_internal.failing_lanes.next_slot is 'up to where the moments of its retries are given away';
-comment on column postrider_internal.failing_lanes.next_look is 'up to where retries without such a moment are spread';
+  'lanes of which most recent calls failed; a lane without a row works';
+comment on column postrider_internal.failing_lanes.next_slot is 'the last slot given to a retry of the lane';
+comment on column postrider_internal.failing_lanes.next_look is
+  'the last time to which a retry without a slot was delayed';

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Answers that serve again, and which calls are fetching which of them now.
+-- Cached answers, and the calls that are fetching answers now.
 --
--- An entry is one row, metadata and body together, written by the transaction that finishes the job. So neither is
--- ever there without the other. Bodies up to 2 kB lie in the row. Larger ones lie in TOAST and are not compressed,
--- because a hit copies them, and unpacking costs more than the disk space is worth.
+-- An entry is one row with metadata and body, written by the transaction that finishes the job. So metadata and body
+-- always exist together. Bodies up to 2 kB are in the row. Larger ones are in TOAST and not compressed. A hit copies
+-- them, and decompression costs more than the disk space is worth.
 
 create table postrider.cache_entries (
-  -- which call it answers
+  -- the call that it answers
   key bytea primary key,                   -- postrider_internal.cache_key, or postrider_internal.cache_variant of it
   service text not null,
   namespace text not null,
   method text not null,
-  url text not null,                       -- as shown: without user and password
+  url text not null,                       -- without user and password
   version bigint not null,
   sensitive text,
   app_version text,
@@ -19,43 +19,41 @@ create table postrider.cache_entries (
   status smallint,
   headers bytea,
   encoding text,
-  is_xml boolean not null default false,   -- a worker has read the body as XML (response_format xml)
+  is_xml boolean not null default false,   -- a worker has checked the body as XML (response_format xml)
   sha256 bytea,
-  bytes bigint not null,                   -- what counts against settings.cache_max_bytes
+  bytes bigint not null,                   -- the size that counts for settings.cache_max_bytes
   -- how long it serves
-  ttl interval,                            -- of the job that stored it; the job that asks brings its own
-  fresh interval,                          -- http mode: what the server allows; null: no say
+  ttl interval,                            -- of the job that stored it; the served job uses its own
+  fresh interval,                          -- http mode: lifetime given by the server; null: none
   is_strict boolean not null default false,  -- http mode: never served stale (must-revalidate, no-cache)
   etag text,
   last_modified text,
   created_at timestamptz,                  -- when the answer came, or was last confirmed by a 304
   last_used timestamptz not null,          -- set by a hit, at most once a minute
-  failed_at timestamptz,                   -- the last call for it that failed and was answered by stale_if_error
+  failed_at timestamptz,                   -- when stale_if_error last answered a failed call for it
   body bytea
-  -- No index holds last_used or failed_at, so noting them is a HOT update.
+  -- No index holds last_used or failed_at, so recording them is a HOT update.
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
 alter table postrider.cache_entries alter body set storage external;
 comment on table postrider.cache_entries is
-  'cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate for changes by '
-  'hand';
+  'cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate to change them';
 comment on column postrider.cache_entries.key is 'SHA-256 of method, URL, arguments, body, namespace and owner';
-comment on column postrider.cache_entries.url is 'what cache_invalidate compares its pattern with';
+comment on column postrider.cache_entries.url is 'the URL that cache_invalidate compares with its pattern';
 
 create table postrider_internal.cache_varies (
   key bytea primary key,
-  salt bytea not null,                     -- a new row makes all variants before it unreachable; eviction takes them
+  salt bytea not null,                     -- a new salt makes older variants unreachable until eviction
   names text[] not null,
   stored_at timestamptz not null default now()
 );
 create index cache_varies_stored on postrider_internal.cache_varies (stored_at);
 comment on table postrider_internal.cache_varies is
-  'http mode: which request headers choose among the variants of an answer (Vary)';
+  'http mode: the request headers that choose among the variants of an answer (Vary)';
 comment on column postrider_internal.cache_varies.stored_at is
-  'when an answer was last stored that has it, to the hour; cache_evict goes by it, since a variant does not tell '
-  'whose it is';
+  'when an answer with this row was last stored, to the hour; cache_evict uses it';
 
--- A POST to a service of cache_mode http outdates entries. An open transaction may have locked one of them, for
--- example by cache_invalidate. The finish of the POST then writes the key here and does not wait. Other calls of the
+-- A POST to a service with cache_mode http invalidates entries. An open transaction may have locked one of them, for
+-- example by cache_invalidate. The finish of the POST then writes the key here and does not wait, so other calls of the
 -- same worker do not wait either.
 create table postrider_internal.pending_invalidations (
   id bigint generated always as identity primary key,
@@ -63,26 +61,24 @@ create table postrider_internal.pending_invalidations (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 create index pending_invalidations_key on postrider_internal.pending_invalidations (key);
 comment on table postrider_internal.pending_invalidations is
-  'keys of cached answers that a POST, PUT, PATCH or DELETE has outdated while somebody held them; the '
-  'leader removes them';
+  'keys of cached answers invalidated by a call while they were locked; the leader removes the answers';
 
--- Calls under way
+-- Calls in flight
 
--- An answer that arrives after another login, or after its service was changed, is not the one that such a call would
--- bring now. The next job that asks must neither be served it nor carry its cookies. And a job that would not be
--- served a call's answer has no reason to wait for it. So a call keeps the key and the app version with which it was
--- made.
+-- An answer may arrive after another login or after a change of its service. The same call would then bring another
+-- answer. The next job must neither be served this one nor carry its cookies. A job also need not wait for an answer
+-- that would not serve it. So a call stores the key and the app version with which it was made.
 create unlogged table postrider_internal.cache_flights (
   job_id bigint not null,
   fence bigint not null,
   seq bigint not null,
   track int not null,
-  leads boolean not null,                  -- others wait for this call
+  leads boolean not null,                  -- other jobs wait for this call
   asks boolean not null,                   -- it carries a validator of the entry
   key bytea not null,
   base bytea,                              -- cache_key when the call was made
   app_version text,
-  reason text not null,                    -- why the entry did not serve; attempts.cache
+  reason text not null,                    -- why the entry did not serve; shown in attempts.cache
   etag text,
   last_modified text,
   at timestamptz not null default clock_timestamp(),
@@ -90,25 +86,23 @@ create unlogged table postrider_internal.cache_flights (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 create unique index cache_flights_lead on postrider_internal.cache_flights (key) where leads;
 comment on table postrider_internal.cache_flights is
-  'calls under way whose answer may be stored; unlogged: after a crash of the server such an answer is not '
-  'stored, nothing else';
+  'calls in flight whose answer may be stored; unlogged, so after a crash such an answer is not stored';
 
 create unlogged table postrider_internal.cache_waits (
   job_id bigint primary key,
   key bytea not null,
-  seq bigint not null,                     -- its place among those that wait
-  run_at timestamptz not null              -- of its row in scheduled; it is asked again then, whatever happens
+  seq bigint not null,                     -- its place among the waiting jobs
+  run_at timestamptz not null              -- run_at of its row in scheduled, when it is due in any case
 );
 create index cache_waits_key on postrider_internal.cache_waits (key, seq);
-comment on table postrider_internal.cache_waits is
-  'jobs that wait in scheduled for the same call that another job is making';
+comment on table postrider_internal.cache_waits is 'jobs in scheduled that wait for the same call by another job';
 
 create unlogged table postrider_internal.uncacheable_keys (
   key bytea primary key,
   until timestamptz not null
 );
 comment on table postrider_internal.uncacheable_keys is
-  'keys whose last answer could not be stored; until then nobody waits for anybody there';
+  'keys whose last answer could not be stored; no job waits for another call with such a key until then';
 
 -- Counters
 
@@ -117,11 +111,11 @@ create table postrider_internal.cache_deltas (
   service text not null,
   outcome text not null,                   -- hit, miss, a reason, revalidated, stale; stored, evicted, invalidated
   jobs int not null,
-  entries int not null default 0,          -- how many more there are now
+  entries int not null default 0,          -- change of the number of entries
   bytes bigint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.cache_deltas is
-  'what happened in the cache, until the leader folds it into cache_totals';
+  'events of the cache, until the leader folds them into cache_totals';
 
 create table postrider_internal.cache_totals (
   service text not null,
@@ -131,14 +125,14 @@ create table postrider_internal.cache_totals (
   bytes bigint not null,
   primary key (service, outcome)
 ) with (fillfactor = 50);
-comment on table postrider_internal.cache_totals is 'cache_deltas, summed; read cache_status';
+comment on table postrider_internal.cache_totals is 'sums of cache_deltas; read cache_status';
 
--- One row: how far the eviction under way has come.
+-- One row: how far the present eviction has come.
 create table postrider_internal.cache_cursor (
   only_row boolean primary key default true check (only_row),
-  before timestamptz,                      -- entries last used until then go; null: none is under way
+  before timestamptz,                      -- entries last used before this time are evicted; null: no eviction
   page bigint not null default 0,
-  folded bigint not null default 0         -- the last tally that was folded
+  folded bigint not null default 0         -- the last delta that was folded
 ) with (fillfactor = 50);
 insert into postrider_internal.cache_cursor default values;
-comment on table postrider_internal.cache_cursor is 'the leader''s place in the cache';
+comment on table postrider_internal.cache_cursor is 'the leader''s position in the cache';

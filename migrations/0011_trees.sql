@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Batches and chains. trees has a row for each batch and chain, members one for each job inside one.
 --
--- A finish never updates a row that others share. It appends the end of a member of a batch to tree_deltas, and settle
--- adds these rows up. A chain has one step under way, so the finish of a step also moves the chain's own row on. settle
--- locks rows with SKIP LOCKED only, so no two transactions wait for each other here.
+-- A finish never updates a shared row. It appends the end of a member of a batch to tree_deltas, and settle adds these
+-- rows up. A chain has one step under way, so the finish of a step also advances the chain's own row. settle locks rows
+-- only with SKIP LOCKED, so no two transactions wait for each other here.
 
 create table postrider_internal.trees (
   job_id bigint primary key,
@@ -14,16 +14,16 @@ create table postrider_internal.trees (
   mode "char" not null,                    -- of a batch: a all · s settle · f first
   state "char" not null default 'w',       -- w waiting for its turn or its commit · o open · final ones as in results
   has_callbacks boolean not null default false,
-  is_planted boolean not null default false,   -- its INSERT has committed, or is about to
-  is_expanding boolean not null default false,  -- the members that each asks for are still to be made
-  is_draining boolean not null default false,  -- final, and some members are still to be ended
-  run int not null default 1,              -- how often it has begun; a retry begins it anew and voids earlier deltas
+  is_planted boolean not null default false,   -- its INSERT has committed, or its members were counted
+  is_expanding boolean not null default false,  -- members for elements of each are still missing
+  is_draining boolean not null default false,  -- final, but some members must still be ended
+  run int not null default 1,              -- number of runs; a retry starts a new run, earlier deltas do not count
   max_parallel int,
-  -- 10,000 members made in one transaction held up all other duties of the leader, past the end of its lease.
-  expanded int,                            -- elements of each that have their members; null: all, or none yet
-  reached int not null default -1,         -- no member at a position up to here still waits
+  -- 10,000 members inserted in one transaction delayed all other duties of the leader beyond the end of its lease.
+  expanded int,                            -- elements of each with members so far; null: all, or none yet
+  reached int not null default -1,         -- no member up to this position waits
   children int not null default 0,
-  released int not null default 0,         -- members that do not wait any more
+  released int not null default 0,         -- members that no longer wait
   finished int not null default 0,
   failed int not null default 0,
   succeeded int not null default 0,
@@ -35,50 +35,50 @@ create table postrider_internal.trees (
 create index trees_parent on postrider_internal.trees (parent_id) where parent_id is not null;
 create index trees_open on postrider_internal.trees (job_id) where state in ('w', 'o');
 create index trees_draining on postrider_internal.trees (job_id) where is_draining;
-comment on table postrider_internal.trees is 'one row for each batch and chain: where it stands; read job_status';
+comment on table postrider_internal.trees is 'one row for each batch and chain with its state; read job_status';
 
 create table postrider_internal.members (
   job_id bigint primary key,
   parent_id bigint not null,
   position int not null,
   name text,
-  is_waiting boolean not null default true,  -- its turn has not come; then it has no row elsewhere
-  attempt int not null default 0,          -- of earlier runs, when retry has made it wait again
+  is_waiting boolean not null default true,  -- its turn has not come; it has no row elsewhere
+  attempt int not null default 0,          -- attempts of earlier runs, if retry made it wait again
   rekey smallint not null default 0,
-  item jsonb,                              -- the element of each that it was made for
+  item jsonb,                              -- the element of each for which it was made
   unique (parent_id, position)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 create unique index members_name on postrider_internal.members (parent_id, name) where name is not null;
-comment on table postrider_internal.members is 'which batch or chain a job belongs to, and its place there';
+comment on table postrider_internal.members is 'the batch or chain of each member, and its position there';
 
 create table postrider_internal.tree_deltas (
   id bigint generated always as identity primary key,
   tree_id bigint not null,
-  run int not null,                        -- of the tree when it was told; the counts of an earlier run are void
+  run int not null,                        -- run of the tree; counts of an earlier run are dropped
   added int not null default 0,
   lowest int,                              -- the first position among those added
-  released int not null default 0,         -- members that ended before they were let go
+  released int not null default 0,         -- members that ended before they were released
   finished int not null default 0,
   failed int not null default 0,
   succeeded int not null default 0,
   failed_job_id bigint,
   is_expensive boolean not null default false,
-  -- A batch that a client's open transaction holds up (one that joins it at the place of its next element) is tried
-  -- again later. All other batches and chains go on meanwhile.
+  -- An open transaction may block a batch, for example by adding a member at the position of its next element. Then the
+  -- batch is tried again later. All other batches and chains go on.
   due_at timestamptz,
   refused_since timestamptz
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
--- Each INSERT that adds members to a batch or chain has an entry here; ends have none. With it, job_status counts a
--- member from its commit on, and not only from when a worker has added it up.
+-- Each INSERT that adds members to a batch or chain has an entry here; ends have none. With this index job_status
+-- counts a member from its commit on, before a worker has added it.
 create index tree_deltas_joins on postrider_internal.tree_deltas (tree_id) where added > 0;
 create index tree_deltas_expensive on postrider_internal.tree_deltas (tree_id) where is_expensive;
 comment on table postrider_internal.tree_deltas is
-  'what has come to a batch or chain and what has ended in it, until settle adds it up';
+  'members added to and ended in a batch or chain, until settle adds them up';
 comment on column postrider_internal.tree_deltas.is_expensive is
-  'the next step reads large answers or has an expression that may take long: a judging session adds this row up';
-comment on column postrider_internal.tree_deltas.due_at is 'not added up before; null: at once';
+  'the next step reads large answers or has an expensive expression: a judging session adds this row up';
+comment on column postrider_internal.tree_deltas.due_at is 'not added up before this time; null: at once';
 comment on column postrider_internal.tree_deltas.refused_since is
-  'when a shortage of the database first kept its tree from going on; null: none did';
+  'when a shortage of the database first delayed the tree; null: no shortage';
 
 create table postrider_internal.filled_templates (
   job_id bigint primary key,
@@ -90,20 +90,19 @@ create table postrider_internal.filled_templates (
   body_parts jsonb
 );
 comment on table postrider_internal.filled_templates is
-  'columns of a job with the templates in them filled, written when its turn comes; null: the job''s own '
-  'column holds';
+  'columns of a job with their templates filled, written when its turn comes; null: the job''s own column applies';
 
 -- Specs
 
 create type postrider_internal.spec_node as (
   level int,                               -- of the root: 1
-  parent int,                              -- its place, from 1, among the nodes of the level above
+  parent int,                              -- index, from 1, of its parent in the level above
   "position" int,                          -- among its siblings, from 1; of a root null
   place text,                              -- in the spec, like $.chain[1].batch[0]
   kind text,
   parent_kind text,
-  is_drawn boolean,                        -- in the "do" of an each: planted for each element, later
-  spec jsonb,                              -- its columns, without what is below it
+  is_drawn boolean,                        -- in the "do" of an each: inserted later for each element
+  spec jsonb,                              -- its columns, without the jobs below it
   each jsonb
 );
-comment on type postrider_internal.spec_node is 'a job in a spec, as spec_nodes finds it';
+comment on type postrider_internal.spec_node is 'a job in a spec, as returned by spec_nodes';

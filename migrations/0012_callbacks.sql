@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Callbacks are SQL functions that jobs name, and they run when the job ends. Hooks are SQL functions that run for all
--- jobs of a service or queue, before a call or at the end. Webhooks are sent at the end. Failures are here, too.
+-- Callbacks are SQL functions that jobs name; they run when the job ends. Hooks are SQL functions that run for all jobs
+-- of a service or queue, before a call or at the end. Webhooks are sent at the end. Failures are stored here too.
 --
--- Jobs name a row of callbacks, never a function: a role that may insert jobs cannot make a worker run code. Only the
--- owner may write these tables, and their trigger says so. Functions are kept as text: columns of type regprocedure
--- would block pg_upgrade.
+-- Jobs name a row of callbacks, never a function, so a role that may insert jobs cannot make a worker run code. Only
+-- the owner may write these tables; their trigger checks it. Functions are stored as text, because columns of type
+-- regprocedure would block pg_upgrade.
 
 create table postrider.callbacks (
   name text primary key,
@@ -12,9 +12,9 @@ create table postrider.callbacks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.callbacks is
-  'what jobs.on_success and jobs.on_failure may name; only the owner of the schema may add one';
+  'the callbacks that jobs.on_success and jobs.on_failure may name; only the schema''s owner may add one';
 comment on column postrider.callbacks.function is
-  'SQL function that takes the job''s id, with its schema, like app.on_paid(bigint)';
+  'SQL function with its schema that takes the job''s id, like app.on_paid(bigint)';
 
 create table postrider.hooks (
   id bigint generated always as identity primary key,
@@ -26,21 +26,21 @@ create table postrider.hooks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.hooks is
-  'SQL functions that run for every job of a service and queue; only the owner of the schema may add one';
+  'SQL functions that run for each job of a service and queue; only the schema''s owner may add one';
 comment on column postrider.hooks.event is
-  'will_start: before the first call, in a transaction of its own; will_stop and did_stop: before and after the '
+  'will_start: before the first call, in a separate transaction; will_stop and did_stop: before and after the '
   'callback, in the transaction that ends the job';
 comment on column postrider.hooks.function is
-  'SQL function that takes the job''s id and the event, with its schema, like app.on_event(bigint, text)';
-comment on column postrider.hooks.service is 'for jobs of this service only; null: all';
-comment on column postrider.hooks.queue is 'for jobs of this queue only; null: all';
+  'SQL function with its schema that takes the job''s id and the event, like app.on_event(bigint, text)';
+comment on column postrider.hooks.service is 'only for jobs of this service; null: all';
+comment on column postrider.hooks.queue is 'only for jobs of this queue; null: all';
 
 create table postrider_internal.callback_failures (
   id bigint generated always as identity primary key,
   job_id bigint not null,
   at timestamptz not null default clock_timestamp(),
   event text not null,                     -- on_success · on_failure · callback_url · one of hooks.event
-  callback text,                           -- the name that the job gave
+  callback text,                           -- the name in the job
   function text,
   sqlstate text,
   error text not null
@@ -51,16 +51,16 @@ comment on table postrider_internal.callback_failures is
 
 create table postrider_internal.hook_starts (job_id bigint primary key);
 comment on table postrider_internal.hook_starts is
-  'unfinished jobs whose will_start hooks have run; so a second try does not run them again';
+  'unfinished jobs whose will_start hooks have run, so that a retry does not run them again';
 
 create table postrider_internal.webhooks (job_id bigint primary key, source_job_id bigint not null);
 -- A webhook reads its job when it is sent, so prune keeps a job while its webhook is unfinished.
 create index webhooks_source on postrider_internal.webhooks (source_job_id);
 comment on table postrider_internal.webhooks is
-  'jobs that conclude made for a callback_url; the worker signs the calls of these and of no others';
+  'jobs inserted by conclude for a callback_url; the worker signs only calls of these';
 
--- Jobs that have ended and whose callbacks, hooks and webhooks have not run. Up to result, the columns are those that
--- results has.
+-- Jobs that have ended, but whose callbacks, hooks and webhooks have not run. The columns up to result are the same as
+-- in results.
 create table postrider_internal.outcomes (
   job_id bigint not null,
   started_at timestamptz,
@@ -88,8 +88,8 @@ create table postrider_internal.outcomes (
   encoding text,
   result jsonb,
   parent_id bigint,
-  -- The end of the batch or chain has ended the job, so it has not failed, and is not counted as failed. That the
-  -- batch was over says too little: a person may have cancelled the member in the same moment.
+  -- The end of the batch or chain has ended the job, so it does not count as failed. The end of the tree alone does not
+  -- show this, because a user may have cancelled the member at the same moment.
   is_swept boolean not null default false,
   due_at timestamptz not null default now(),
   tries smallint not null default 0,
@@ -99,13 +99,11 @@ create table postrider_internal.outcomes (
 );
 create index outcomes_due on postrider_internal.outcomes (due_at, job_id);
 comment on table postrider_internal.outcomes is
-  'jobs that have ended and whose callbacks, hooks and notices have not run; conclude moves each to results '
-  'with what they wrote';
+  'ended jobs whose callbacks, hooks and webhooks have not run; conclude moves each to results';
 comment on column postrider_internal.outcomes.credential_version is 'as in results';
 comment on column postrider_internal.outcomes.server is 'as in results';
-comment on column postrider_internal.outcomes.due_at is 'not concluded before';
-comment on column postrider_internal.outcomes.tries is 'how often concluding it has failed as a whole';
+comment on column postrider_internal.outcomes.due_at is 'not concluded before this time';
+comment on column postrider_internal.outcomes.tries is 'how often conclude has failed for this job';
 comment on column postrider_internal.outcomes.dropped is
-  'functions that ran out of time, by key; they are left out from then on';
-comment on column postrider_internal.outcomes.failure is
-  'why concluding it failed the last time; null where that is not known';
+  'keys of functions that exceeded the time limit; they do not run again';
+comment on column postrider_internal.outcomes.failure is 'why conclude failed the last time; null: unknown';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Schedules. A tick inserts its job and moves next_run_at in one transaction, so no tick is lost or made twice.
+-- Schedules. A tick inserts its job and moves next_run_at in one transaction, so no tick is lost or repeated.
 
 create table postrider.schedules (
   name text primary key,
@@ -14,7 +14,7 @@ create table postrider.schedules (
   overlap text default 'allow',
   catch_up text default 'none',
   catch_up_limit int default 100,
-  -- kept by Postrider
+  -- set by Postrider
   next_run_at timestamptz,
   last_run_at timestamptz,
   last_job_id bigint,
@@ -28,31 +28,32 @@ create table postrider.schedules (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 0);
 create index schedules_due on postrider.schedules (next_run_at) where next_run_at is not null;
-comment on table postrider.schedules is
-  'insert a row and its spec is submitted again and again; see schedule_status';
-comment on column postrider.schedules.name is 'also the tag of its jobs, unless the spec has one';
+comment on table postrider.schedules is 'insert a row and its spec is submitted at each tick; see schedule_status';
+comment on column postrider.schedules.name is 'also the tag of its jobs, unless the spec has a tag';
 comment on column postrider.schedules.cron is
-  'five fields, minute hour day month weekday, or six with the second first; or @yearly, @monthly, @weekly, @daily, '
-  '@hourly';
-comment on column postrider.schedules.timezone is 'IANA zone in which the fields of cron are read, like Europe/Berlin';
+  'five fields (minute hour day month weekday), or six with the second first; or @yearly, @monthly, @weekly, '
+  '@daily, @hourly';
+comment on column postrider.schedules.timezone is 'IANA time zone of cron, like Europe/Berlin';
 comment on column postrider.schedules.jitter is
-  'each job''s run_at is its tick and a random part of this; null: its tick';
+  'each run_at is the tick plus a random part of this interval; null: the tick';
 comment on column postrider.schedules.enabled is
-  'false: no tick until it is true again; then next_run_at is counted from now';
-comment on column postrider.schedules.spec is 'what is submitted, as for postrider.submit: a job, a chain or a batch';
-comment on column postrider.schedules.overlap is 'allow, or skip: no tick while the job before is unfinished';
+  'false: no ticks; when set to true, next_run_at is computed from the present time';
+comment on column postrider.schedules.spec is
+  'the spec for each tick, as in postrider.submit: a job, a chain or a batch';
+comment on column postrider.schedules.overlap is 'allow, or skip: no job while the job before is unfinished';
 comment on column postrider.schedules.catch_up is
-  'of ticks missed while no worker ran: none, one job for all of them, or all of them, up to catch_up_limit';
-comment on column postrider.schedules.catch_up_limit is 'catch_up all: the newest so many; 1 to 1000';
+  'jobs for ticks missed while no worker ran: none, one for all of them, or all up to catch_up_limit';
+comment on column postrider.schedules.catch_up_limit is
+  'with catch_up all: how many of the newest missed ticks, 1 to 1000';
 comment on column postrider.schedules.next_run_at is 'the next tick; null while not enabled';
 comment on column postrider.schedules.last_run_at is 'when it last made a job';
-comment on column postrider.schedules.last_job_id is 'the job that it made last; of a tree, the root';
-comment on column postrider.schedules.last_error is 'why the last tick made no job; null: it did';
+comment on column postrider.schedules.last_job_id is 'the last job that it made; for a tree the root';
+comment on column postrider.schedules.last_error is 'why the last tick made no job; null: it made one';
 comment on column postrider.schedules.skipped is
-  'ticks that made no job because the job before was unfinished, a dedupe_key was taken, or an error occurred';
+  'ticks without a job because the job before was unfinished, a dedupe_key was in use, or an error occurred';
 comment on column postrider.schedules.missed is
-  'ticks that made no job because no worker made it in time and catch_up left them out';
-comment on column postrider.schedules.last_missed_at is 'the last tick that made no job, missed or skipped';
+  'ticks without a job because no worker was in time and catch_up left them out';
+comment on column postrider.schedules.last_missed_at is 'the last tick without a job, missed or skipped';
 comment on column postrider.schedules.last_missed_reason is 'why the tick of last_missed_at made no job';
 comment on column postrider.schedules.created_by is 'the role that inserted the row; its jobs carry it too';
 
@@ -69,7 +70,6 @@ create type postrider_internal.cron_plan as (
   is_either boolean,                       -- both day fields are given: either matches
   is_real_time boolean
 );
-comment on type postrider_internal.cron_plan is 'a cron expression, as cron_plan reads it';
+comment on type postrider_internal.cron_plan is 'a parsed cron expression, see the function cron_plan';
 comment on column postrider_internal.cron_plan.is_real_time is
-  'the hour field begins with *: each instant whose local time matches is a tick; otherwise each local time makes '
-  'one tick';
+  'the hour field begins with *: each instant with a matching local time is a tick; otherwise each local time';

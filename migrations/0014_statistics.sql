@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counters of ended jobs, and limits for each client with the counts of unfinished jobs that they are compared with.
+-- Counters of ended jobs, and limits for clients with the counts of unfinished jobs to compare.
 --
--- A finish cannot update a counter: it would wait for every transaction that has just inserted. So INSERTs and
--- finishes append what they did, and the leader adds it up once a second.
+-- If a finish updated a counter, it would wait for each transaction that has just inserted. So INSERTs and finishes
+-- append deltas, and the leader adds them up once a second.
 
--- One row for each finish, with arrays: a finish over 64 lanes would otherwise write 64 rows for its 64 jobs.
+-- One row with arrays for each finish. Otherwise a finish over 64 lanes would write 64 rows for its 64 jobs.
 create table postrider_internal.job_deltas (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
@@ -12,18 +12,17 @@ create table postrider_internal.job_deltas (
   states "char"[] not null,                -- as in results; r: retried
   jobs int[] not null,
   queue text,
-  -- The leader looks up the times of a few hundred of these jobs a second. So the hot path pays a maximum of what it
-  -- has at hand.
+  -- The leader looks up the times of a few hundred of these jobs a second. So the hot path pays only for a maximum of
+  -- values at hand.
   samples bigint[],
   ended bigint[]
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.job_deltas is
-  'what each finish did, until the leader folds it into job_totals: how many jobs (negative: taken back) in '
-  'which track and state';
+  'jobs of each finish by track and state (negative: taken back), until the leader folds them into job_totals';
 comment on column postrider_internal.job_deltas.queue is
-  'of jobs without a track (track 0); null: the queues of the tracks';
+  'for jobs without a track (track 0); null: the queues of the tracks';
 comment on column postrider_internal.job_deltas.samples is
-  'for each of jobs, one of them: its times stand for all of them; null: none is looked at';
+  'one job for each entry of jobs, whose times stand for all of them; null: none is used';
 comment on column postrider_internal.job_deltas.ended is
   'ids of requests that ended, kept while client_limits has rows; negative: the request runs again';
 
@@ -35,7 +34,7 @@ create table postrider_internal.job_totals (
   primary key (queue, state, minute)
 );
 comment on table postrider_internal.job_totals is
-  'finished jobs by queue, state and minute; minutes older than an hour stand summed under minute -infinity';
+  'finished jobs by queue, state and minute; minute -infinity holds the sum of minutes older than an hour';
 
 create table postrider_internal.timings (
   minute timestamptz not null,
@@ -44,7 +43,7 @@ create table postrider_internal.timings (
   jobs bigint not null,
   primary key (minute, kind, bucket)
 ) with (fillfactor = 50);
-comment on table postrider_internal.timings is 'a sample of waits and calls of the last hour by minute and length';
+comment on table postrider_internal.timings is 'a sample of waits and calls of the last hour by minute and duration';
 
 -- Clients
 
@@ -62,16 +61,14 @@ create table postrider.client_limits (
   may_download boolean
 );
 comment on table postrider.client_limits is
-  'limits for the INSERTs of a client role. The row * holds for each client role without a row, counted by '
-  'itself. Null means no limit';
+  'limits for INSERTs of a client role; row * applies to each role without a row; null means no limit';
 comment on column postrider.client_limits.role is 'name of the role that inserts, or *';
-comment on column postrider.client_limits.max_unfinished is 'most requests that have not ended';
-comment on column postrider.client_limits.max_lanes is 'most lanes with requests that have not ended';
+comment on column postrider.client_limits.max_unfinished is 'most unfinished requests';
+comment on column postrider.client_limits.max_lanes is 'most lanes with unfinished requests';
 comment on column postrider.client_limits.min_priority is 'lowest jobs.priority';
 comment on column postrider.client_limits.max_priority is 'highest jobs.priority';
 comment on column postrider.client_limits.max_timeout is
-  'longest timeout of an attempt: the job''s, otherwise its service''s, otherwise 60 s; a download or upload without '
-  'its own has none';
+  'longest timeout of an attempt, from the job, its service or 60 s; an unlimited download or upload exceeds it';
 comment on column postrider.client_limits.max_request_body is
   'most bytes of a request body as it is sent; files of body_parts do not count';
 comment on column postrider.client_limits.may_download is 'false refuses download_to';
@@ -89,7 +86,8 @@ create table postrider_internal.client_usage (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.client_usage is
   'unfinished requests of each client with limits, at most a second old; read client_status';
-comment on column postrider_internal.client_usage.lanes is 'lanes among them; counted only for clients with max_lanes';
+comment on column postrider_internal.client_usage.lanes is
+  'lanes with unfinished requests; counted only for clients with max_lanes';
 comment on column postrider_internal.client_usage.recounted is
   'requests that the recount in progress has found; null without a recount';
 
@@ -102,7 +100,7 @@ create table postrider_internal.client_lanes (
   primary key (role, lane)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.client_lanes is 'unfinished requests of each client with max_lanes, by lane';
-comment on column postrider_internal.client_lanes.pass is 'the recount that recounted belongs to';
+comment on column postrider_internal.client_lanes.pass is 'the number of the recount to which recounted belongs';
 
 create table postrider_internal.client_deltas (
   xact xid8 default pg_current_xact_id(),
@@ -116,7 +114,7 @@ create table postrider_internal.client_deltas (
   primary key (xact, role, so_far)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.client_deltas is
-  'what each INSERT of a client with limits added, until the leader adds it to client_usage';
+  'requests added by each INSERT of a client with limits, until the leader adds them to client_usage';
 comment on column postrider_internal.client_deltas.so_far is
   'requests of the role inserted by this transaction up to this statement';
 comment on column postrider_internal.client_deltas.new_lanes is
@@ -129,10 +127,9 @@ create table postrider_internal.client_new_lanes (
   primary key (xact, role, lane)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 comment on table postrider_internal.client_new_lanes is
-  'lanes that a transaction has used and client_lanes does not have yet, so that the transaction counts '
-  'each once';
+  'lanes used by a transaction that client_lanes does not have yet, so that it counts each once';
 
--- An error of this count must not stop the leader's other counts, and an operator must see it.
+-- An error of this count must not stop the other counts of the leader, and an operator must see it.
 create table postrider_internal.client_counting (
   only_row boolean primary key default true check (only_row),
   scope text,
@@ -146,10 +143,11 @@ create table postrider_internal.client_counting (
 ) with (fillfactor = 50);
 insert into postrider_internal.client_counting default values;
 comment on table postrider_internal.client_counting is 'how far the leader has counted the jobs of clients';
-comment on column postrider_internal.client_counting.scope is 'whose jobs are counted; a change leads to a recount';
+comment on column postrider_internal.client_counting.scope is
+  'the clients whose jobs are counted; a change starts a recount';
 comment on column postrider_internal.client_counting.seen is 'deltas that are visible to this snapshot have been added';
 comment on column postrider_internal.client_counting.recounted_from is
-  'the recount in progress has counted the jobs from this id on; null without one';
+  'the recount in progress has counted jobs from this id on; null: no recount';
 comment on column postrider_internal.client_counting.failed_at is
   'when fold_clients last failed; null: it has succeeded since, or never failed';
-comment on column postrider_internal.client_counting.error is 'message of this failure';
+comment on column postrider_internal.client_counting.error is 'message of the last failure';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Microseconds are kept in 31 bits, which end at 35 minutes: a longer try took as long as from its claim to its stored
+-- Microseconds are stored in 31 bits, which end at 35 minutes. A longer attempt lasted from its claim to its stored
 -- outcome.
 create or replace view postrider.attempts as
 select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::text) end as worker, a.started_at,
@@ -62,44 +62,44 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
   left join postrider_internal.workers w on w.id = a.worker
  where v.visible;
 comment on view postrider.attempts is
-  'one row for each try that reached the network or was refused on its way there, with its timings, and one for each that has been running for more than a second; the fence tells two tries of one number apart. A step or member whose template has no value ends before it is tried';
-comment on column postrider.attempts.job_id is
-  'the job; its tries may have more than one row of a number, told apart by fence';
+  'one row for each attempt that was called or refused before the call, and for each call that runs longer than a '
+  'second';
+comment on column postrider.attempts.job_id is 'the job; its attempts may share a number, but each has another fence';
 comment on column postrider.attempts.attempt is
-  'number of the try from 1; a 429, another answer that asks for a later call, and a wait for a token use none up';
-comment on column postrider.attempts.worker is 'who made it; see worker_status';
-comment on column postrider.attempts.started_at is 'when it was claimed for this try';
-comment on column postrider.attempts.dns_ms is 'until the name was resolved, in milliseconds since the call began';
+  'number of the attempt from 1; a 429, other answers that ask for a later call, and waits for a token are not counted';
+comment on column postrider.attempts.worker is 'the worker that made it; see worker_status';
+comment on column postrider.attempts.started_at is 'when the job was claimed for this attempt';
+comment on column postrider.attempts.dns_ms is 'milliseconds from the start of the call to the end of name resolution';
 comment on column postrider.attempts.connect_ms is
-  'until the connection was up, in milliseconds since the call began; 0 on a reused connection';
+  'milliseconds from the start of the call to the connection; 0 on a reused connection';
 comment on column postrider.attempts.tls_ms is
-  'until the TLS handshake was done, in milliseconds since the call began; 0 without TLS or on a reused connection';
+  'milliseconds from the start of the call to the end of the TLS handshake; 0 without TLS or on a reused connection';
 comment on column postrider.attempts.first_byte_ms is
-  'until the first byte of the answer, in milliseconds since the call began';
+  'milliseconds from the start of the call to the first byte of the answer';
 comment on column postrider.attempts.total_ms is
-  'until the last byte, in milliseconds since the call began; all redirects included; of more than 35 minutes: from started_at to finished_at';
+  'milliseconds from the start of the call to the last byte, with redirects; over 35 minutes: finished_at minus '
+  'started_at';
 comment on column postrider.attempts.cache is
-  'hit, stale or revalidated: what the cache served; else why it did not: miss, cache_expired, cache_version and so on; null without cache_ttl';
-comment on column postrider.attempts.remote_ip is 'the address that was called, the proxy''s if there is one';
-comment on column postrider.attempts.http_version is '1.0, 1.1 or 2, of the answer';
-comment on column postrider.attempts.reused is 'whether the connection was there from a call before';
-comment on column postrider.attempts.server is 'of a service with servers: the base URL of the one that was called';
-comment on column postrider.attempts.credential_version is
-  'which login or refresh the token was from; see credential_status.version';
-comment on column postrider.attempts.status_code is 'of the answer; null if there was none';
-comment on column postrider.attempts.error_code is 'why the try did not succeed, from error_codes; null if it did';
-comment on column postrider.attempts.error is 'the same as a sentence that says what to do';
-comment on column postrider.attempts.finished_at is 'when its outcome was stored; null: it runs';
-comment on column postrider.attempts.bytes_sent is 'request line, headers and body, as sent, of all redirects';
+  'hit, stale or revalidated: served by the cache; otherwise the reason: miss, cache_expired and so on; null '
+  'without cache_ttl';
+comment on column postrider.attempts.remote_ip is 'the called address; with a proxy, the address of the proxy';
+comment on column postrider.attempts.http_version is 'HTTP version of the answer: 1.0, 1.1 or 2';
+comment on column postrider.attempts.reused is 'whether the call reused an open connection';
+comment on column postrider.attempts.server is 'base URL of the called server, for a service with servers';
+comment on column postrider.attempts.credential_version is 'version of the token, as in credential_status.version';
+comment on column postrider.attempts.status_code is 'status of the answer; null without one';
+comment on column postrider.attempts.error_code is 'why the attempt did not succeed, from error_codes; null: success';
+comment on column postrider.attempts.error is 'the error as a sentence that says what to do';
+comment on column postrider.attempts.finished_at is 'when its outcome was stored; null: still running';
+comment on column postrider.attempts.bytes_sent is 'bytes of request line, headers and body as sent, with redirects';
 comment on column postrider.attempts.bytes_received is
-  'headers and body, as received before decompression, of all redirects';
-comment on column postrider.attempts.fence is 'number of the claim; it only grows';
-comment on column postrider.attempts.envelope_code is
-  'the code inside the answer, by services.envelope, if it was no success';
-comment on column postrider.attempts.error_name is
-  'the name that services.envelope has for envelope_code; null if it has none';
+  'bytes of headers and body as received before decompression, with redirects';
+comment on column postrider.attempts.fence is 'number of the claim; each claim gets a higher one';
+comment on column postrider.attempts.envelope_code is 'the unsuccessful code inside the answer, by services.envelope';
+comment on column postrider.attempts.error_name is 'the name of envelope_code in services.envelope; null: none';
 comment on column postrider.attempts.phase is
-  'what the running try does, if it takes longer than a second, at most 3 s old: prepare, hooks, lane, memory, file, descriptor, connection, dns, connect, tls, send, first_byte, receive, judge or store; null: it has ended';
-comment on column postrider.attempts.phase_since is 'when this phase began; null: the try has ended';
+  'phase of a call that runs over a second, at most 3 s old: prepare, hooks, lane, memory, file, descriptor, '
+  'connection, dns, connect, tls, send, first_byte, receive, judge or store; null: ended';
+comment on column postrider.attempts.phase_since is 'when this phase began; null: the attempt has ended';
 comment on column postrider.attempts.deadline is
-  'when a timeout ends the running try, unless it gets on; null: the try has ended, or its phase has no timeout';
+  'when a timeout ends the running attempt unless it makes progress; null: it has ended, or its phase has no timeout';

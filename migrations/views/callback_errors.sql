@@ -7,17 +7,17 @@ select f.job_id, f.at as failed_at, f.event, f.callback, f.function, 'callback':
   left join postrider.jobs j on j.id = f.job_id
  where j.created_by = current_user or (select postrider_internal.sees_all());
 comment on view postrider.callback_errors is
-  'callbacks, hooks and webhooks that failed: what they wrote is undone, the job''s end stands; rerun_callback runs a callback again';
-comment on column postrider.callback_errors.job_id is 'the job whose end set it off';
+  'failed callbacks, hooks and webhooks; their writes were rolled back, the job''s end stands; see rerun_callback';
+comment on column postrider.callback_errors.job_id is 'the job whose end started it';
 comment on column postrider.callback_errors.failed_at is 'when it failed';
 comment on column postrider.callback_errors.event is
   'on_success, on_failure, will_start, will_stop, did_stop or callback_url';
 comment on column postrider.callback_errors.callback is 'row of callbacks; null for hooks and webhooks';
-comment on column postrider.callback_errors.function is 'what ran; null for webhooks';
+comment on column postrider.callback_errors.function is 'the function that ran; null for webhooks';
 comment on column postrider.callback_errors.error_code is 'always callback';
 comment on column postrider.callback_errors.sqlstate is
-  'of PostgreSQL''s error; 57014: it took longer than 5 s, if error says so, else the statement was cancelled';
-comment on column postrider.callback_errors.error is 'PostgreSQL''s message';
-comment on column postrider.callback_errors.queue is 'of the job';
-comment on column postrider.callback_errors.service is 'of the job';
-comment on column postrider.callback_errors.tag is 'of the job';
+  'SQLSTATE of the error; 57014: longer than 5 s if error says so, otherwise the statement was cancelled';
+comment on column postrider.callback_errors.error is 'message of PostgreSQL';
+comment on column postrider.callback_errors.queue is 'queue of the job';
+comment on column postrider.callback_errors.service is 'service of the job';
+comment on column postrider.callback_errors.tag is 'tag of the job';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 create or replace view postrider.credential_status as
 select c.name, c.kind,
-       -- As jobs find it (decide_credential_step), whatever its row was inserted with.
+       -- The state that jobs meet (decide_credential_step), independent of the state that a user inserted.
        case when s.credential is null or r.credential is null then 'logged_off'
          else c.state end as state, c.version, c.expires_at,
        coalesce((select count(*) from postrider_internal.credential_waits w
@@ -30,22 +30,22 @@ select c.name, c.kind,
   left join postrider_internal.refreshes r on r.credential = c.name
   left join postrider_internal.workers k on k.id = r.worker;
 comment on view postrider.credential_status is
-  'one row for each credential: its state, how far its refresh is, and how many jobs wait for it; no secret';
-comment on column postrider.credential_status.name is 'its name';
-comment on column postrider.credential_status.kind is 'how it logs in';
+  'one row for each credential: its state, its refresh, and the jobs that wait for it; no secrets';
+comment on column postrider.credential_status.name is 'name of the credential';
+comment on column postrider.credential_status.kind is 'kind of the credential';
 comment on column postrider.credential_status.state is
-  'active, refreshing, cooldown (a refresh failed and is tried again) or logged_off';
+  'active, refreshing, cooldown (a refresh failed and will be retried) or logged_off';
 comment on column postrider.credential_status.version is 'grows with each login and refresh';
-comment on column postrider.credential_status.expires_at is 'when the token ends, if that is known';
-comment on column postrider.credential_status.jobs_waiting is 'jobs that are scheduled until it is refreshed';
-comment on column postrider.credential_status.has_secrets is 'whether there are any';
+comment on column postrider.credential_status.expires_at is 'when the token ends, if known';
+comment on column postrider.credential_status.jobs_waiting is 'jobs that wait for its refresh';
+comment on column postrider.credential_status.has_secrets is 'whether secrets are stored';
 comment on column postrider.credential_status.is_sealed is 'whether a worker''s key has sealed them';
-comment on column postrider.credential_status.refreshes is 'how many there were';
-comment on column postrider.credential_status.last_refresh_at is 'when the last one succeeded';
-comment on column postrider.credential_status.failures is 'refreshes that failed in a row';
-comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh is tried';
-comment on column postrider.credential_status.worker is 'who refreshes it now';
+comment on column postrider.credential_status.refreshes is 'number of refreshes';
+comment on column postrider.credential_status.last_refresh_at is 'when the last refresh succeeded';
+comment on column postrider.credential_status.failures is 'failed refreshes in a row';
+comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh begins';
+comment on column postrider.credential_status.worker is 'the worker that refreshes it now';
 comment on column postrider.credential_status.last_error is 'why it is not active, and what to do';
 comment on column postrider.credential_status.held_since is
-  'since when jobs are held, because the API refuses each token; null: they are not';
-comment on column postrider.credential_status.hold_reason is 'why they are held, and what to do';
+  'since when jobs are held because the API refuses each token; null: not held';
+comment on column postrider.credential_status.hold_reason is 'why jobs are held, and what to do';

@@ -1,25 +1,29 @@
 -- SPDX-License-Identifier: Apache-2.0
--- run_at is the time that counts: of a scheduled job its row's, which retries and reschedule() move; one that became
--- ready before the time it was inserted with was moved ahead, and shows when it became ready or began. max_attempts is
--- how many attempts the job may have in all, more after a retry; of an ended one, at least those it had. What a batch
--- or chain has no use for is null.
+-- run_at is the time that applies: for a scheduled job the time of its row, which retries and reschedule() change. A
+-- job that became ready before its inserted time was moved earlier. Then run_at is the time at which it became ready or
+-- began.
 --
--- Who inserted a job sees it, and who sees all. The filter is no barrier: behind one the view could not be joined by id
--- without being computed whole. So what says something of the job is null until the filter has spoken, wherever a
--- reader's own condition is looked at; ids, queues, tags, times, states and counts stay bare, since indexes find by
--- them or they tell nothing of what the job does (decision 23).
+-- max_attempts is how many attempts the job may have in all, more after a retry; for an ended job at least the attempts
+-- made. Columns without a meaning for batches and chains are null.
 --
--- All is looked up for one job at a time, in lateral parts, so that a plan begins with an index of jobs. Joined freely,
--- the results of many jobs were read as a whole, and so were the jobs for the members of a batch of ten thousand:
--- PostgreSQL reckons with a descent into each range of ids where it makes one. Another reason for the large part:
--- PostgreSQL looks for an order among eight tables at most, and computes the whole of a view that holds more before it
--- joins it.
+-- A role sees the jobs it inserted, or all. The filter is no security barrier: behind a barrier the view could not be
+-- joined by id without computing it completely. So columns about the content of a job are null until the filter has
+-- passed, wherever a reader's own condition is evaluated.
 --
--- Members that have joined and that settle has not counted yet are added here: who inserts one reads the row, and a
+-- Ids, queues, tags, times, states and counts are always set. Indexes need them, or they reveal nothing about the work
+-- of the job (decision 23).
+--
+-- All look-ups are for one job at a time, in lateral parts, so that a plan starts with an index of jobs. With free
+-- joins PostgreSQL read the results of many jobs completely, and the jobs for the members of a batch of ten thousand
+-- too. Its cost estimate counts a descent into each range of ids although only one takes place.
+--
+-- There is another reason for the large lateral part. PostgreSQL searches a join order among at most eight tables. It
+-- computes a larger view completely before it joins it.
+--
+-- Members that settle has not counted yet are added here. So a client that inserts a member sees it at once, and a
 -- batch or chain never shows fewer members than have ended.
 --
--- Lists of a state are looked up by newest_jobs: here each job would be looked at until enough of that state have been
--- met.
+-- newest_jobs finds lists of a state. Here each job would be read until enough jobs of that state were found.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible
   then j.name end as name, j.queue,
@@ -82,7 +86,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                                                then coalesce(f.query, j.query) end,
                   case when j.use_cdn and s.cdn_url is not null then s.cdn_url
                     else coalesce(p.server, v.base_url, s.base_url) end,
-                  -- As service_applies has it, which readers cannot call, since it reads servers.
+                  -- The same as service_applies, which readers cannot call because it reads servers.
                   case when s.apply_to_absolute or postrider_internal.url_is_relative(coalesce(f.url, j.url))
                          or postrider_internal.origin_is_among(coalesce(f.url, j.url), array[s.base_url,
                                                                s.cdn_url] || array(
@@ -178,62 +182,64 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        offset 0) p
  where p.visible;
 comment on view postrider.job_status is
-  'one row for each job: where it stands and what came back; read it by id, parent_id, tag or queue, or newest first with a LIMIT; newest_jobs gives the ids of a state';
-comment on column postrider.job_status.id is 'as INSERT … RETURNING id and submit give it';
+  'one row for each job with its state and answer; read it by id, parent_id, tag or queue, or newest first with a '
+  'LIMIT';
+comment on column postrider.job_status.id is 'the id, as returned by INSERT … RETURNING id and submit';
 comment on column postrider.job_status.kind is 'request, batch or chain';
-comment on column postrider.job_status.parent_id is 'the batch or chain that it is a member of';
+comment on column postrider.job_status.parent_id is 'the batch or chain of which it is a member';
 comment on column postrider.job_status.position is 'place among the members of its batch or chain';
-comment on column postrider.job_status.name is 'what templates call it';
+comment on column postrider.job_status.name is 'the name in templates';
 comment on column postrider.job_status.queue is 'which workers may take it';
 comment on column postrider.job_status.lane is
-  'what limits and pauses are for: given, else the service, else host:port of the URL';
-comment on column postrider.job_status.service is 'row of services that it takes base URL, headers and limits from';
-comment on column postrider.job_status.priority is 'higher runs first; as reschedule left it';
+  'unit of limits and pauses: jobs.lane, otherwise the service, otherwise host:port of the URL';
+comment on column postrider.job_status.service is 'row of services that gives base URL, headers and limits';
+comment on column postrider.job_status.priority is 'higher runs first; shows the value of reschedule';
 comment on column postrider.job_status.state is
-  'waiting (for its turn in a tree), scheduled, ready, running, then succeeded, failed, cancelled, expired, skipped or unknown (sent, and nobody can know with what effect)';
-comment on column postrider.job_status.attempt is 'tries so far, the one under way too; 0: none yet';
+  'waiting (for its turn in a tree), scheduled, ready, running, succeeded, failed, cancelled, expired, skipped or '
+  'unknown (sent, effect not known)';
+comment on column postrider.job_status.attempt is 'attempts so far, with the running one; 0: none';
 comment on column postrider.job_status.max_attempts is
-  'tries that it may have; retry adds to them. Null for batches and chains';
-comment on column postrider.job_status.run_at is 'not started before; while it waits for a retry, when that is due';
+  'attempts it may have in all; retry adds to them; null for batches and chains';
+comment on column postrider.job_status.run_at is
+  'the job does not start before this time; while it waits for a retry, the time of the retry';
 comment on column postrider.job_status.created_at is 'start of the transaction that inserted it';
 comment on column postrider.job_status.started_at is
-  'start of the last try; of a batch or chain, when its first members were let go';
-comment on column postrider.job_status.finished_at is 'when it ended; null until then';
-comment on column postrider.job_status.worker is 'who makes the call, or made the last one; see worker_status';
-comment on column postrider.job_status.method is 'of the request; null for batches and chains';
-comment on column postrider.job_status.url is 'as it is called, templates filled; without user and password';
+  'start of the last attempt; for a batch or chain, when its first members were released';
+comment on column postrider.job_status.finished_at is 'when it ended; null: unfinished';
+comment on column postrider.job_status.worker is 'the worker of the present or last call; see worker_status';
+comment on column postrider.job_status.method is 'method of the request; null for batches and chains';
+comment on column postrider.job_status.url is 'URL with templates filled, without user and password';
 comment on column postrider.job_status.status_code is
-  'of the answer of the last try; null while it runs, and if there was none';
+  'status of the last answer; null while it runs and without an answer';
 comment on column postrider.job_status.response_headers is
-  'of the answer: name in lower case to an array of values, in the order in which they came';
+  'headers of the answer: lower-case name to array of values, in arrival order';
 comment on column postrider.job_status.body is
-  'of the answer, exact to the byte; convert_from(body, ''UTF8'') is the text';
+  'body of the answer, byte for byte; convert_from(body, ''UTF8'') is the text';
 comment on column postrider.job_status.result is
-  'the JSON of the answer, or what extract and the envelope took of it; of a batch or chain null';
+  'the JSON of the answer, or the part selected by extract and the envelope; null for batches and chains';
 comment on column postrider.job_status.error_code is 'why it did not succeed, from error_codes; null while it runs';
-comment on column postrider.job_status.error is 'the same as a sentence that says what to do';
+comment on column postrider.job_status.error is 'the error as a sentence that says what to do';
 comment on column postrider.job_status.from_cache is 'whether the answer came from the cache without a call';
-comment on column postrider.job_status.failed_job_id is 'of a batch or chain: the member that failed first';
-comment on column postrider.job_status.children is 'of a batch or chain: members so far; null for requests';
-comment on column postrider.job_status.children_finished is 'of them, how many have ended, in whatever state';
+comment on column postrider.job_status.failed_job_id is 'for a batch or chain: the member that failed first';
+comment on column postrider.job_status.children is 'for a batch or chain: members so far; null for requests';
+comment on column postrider.job_status.children_finished is 'how many of these members have ended in any state';
 comment on column postrider.job_status.children_failed is
-  'of them, how many ended otherwise than as succeeded or skipped';
+  'how many of these members ended neither succeeded nor skipped';
 comment on column postrider.job_status.bytes_done is
-  'received so far of a transfer under way, at most a second old; else null';
-comment on column postrider.job_status.bytes_total is 'announced length of that transfer; null if it is not known';
-comment on column postrider.job_status.tag is 'your own';
-comment on column postrider.job_status.metadata is 'your own';
+  'bytes received so far in a running transfer, at most a second old; otherwise null';
+comment on column postrider.job_status.bytes_total is 'announced length of that transfer; null: unknown';
+comment on column postrider.job_status.tag is 'free text of the user';
+comment on column postrider.job_status.metadata is 'free JSON of the user';
 comment on column postrider.job_status.envelope_code is
   'the code inside the last answer, by services.envelope, if the job failed by it';
-comment on column postrider.job_status.error_name is
-  'the name that services.envelope has for envelope_code; null if it has none';
-comment on column postrider.job_status.dedupe_key is
-  'unique in its queue while the job is unfinished; find_job finds it';
+comment on column postrider.job_status.error_name is 'the name of envelope_code in services.envelope; null: none';
+comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; see find_job';
 comment on column postrider.job_status.has_more is
-  'with paginate: whether the last page that was fetched leads to another one; null: no page was fetched, or the job has no paginate';
+  'with paginate: whether the last fetched page leads to another one; null: no page fetched, or no paginate';
 comment on column postrider.job_status.request_url is
-  'the URL as called: base URL, CDN or server, query, filled templates; the last page of a job with paginate. *** stands for secrets. Before the first call: as it would be called now';
+  'the called URL with base URL, query and filled templates, *** for secrets; before the first call, the URL it '
+  'would have now';
 comment on column postrider.job_status.last_error is
-  'error_code and error of the last try, while the job is unfinished; null if no try has failed';
+  'error_code and error of the last attempt of an unfinished job; null: no attempt has failed';
 comment on column postrider.job_status.elapsed is
-  'from the start of the first try to the end, or until now; it includes the waits between tries. After retry: from the first try since then. Null: not started';
+  'time from the first attempt (after retry: the first since then) to the end or now, with waits; null: not started';

@@ -47,27 +47,28 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
   left join lateral (
        select q.next_slot + w.spacing as slot, w.spacing
          from postrider_internal.lane_rates q
-        -- As draw and explain_limits reckon it.
+        -- Computed as in acquire_lane_permits and explain_limits.
         cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w
         where q.lane = n.id and n.rate_limit is not null) h on true;
 comment on view postrider.lane_status is
-  'one row for each lane: its limits, calls under way, ready jobs (exact up to about 100000 in all; beyond, those of lanes with many are reckoned), whether it is paused, until when and why, whether it is failing and how many retries a second it may have then';
-comment on column postrider.lane_status.lane is 'its name: what jobs name, else their service, else host:port';
-comment on column postrider.lane_status.max_in_flight is 'calls at once, of all workers; null: no limit';
-comment on column postrider.lane_status.rate_limit is 'calls that may begin in each rate_period; null: no limit';
-comment on column postrider.lane_status.rate_period is 'of rate_limit';
-comment on column postrider.lane_status.in_flight is 'calls under way';
+  'one row for each lane: limits, calls, pause and retries; ready is exact up to about 100000 jobs in all, an '
+  'estimate beyond';
+comment on column postrider.lane_status.lane is
+  'name of the lane: jobs.lane, otherwise the service, otherwise host:port';
+comment on column postrider.lane_status.max_in_flight is 'most calls at once for all workers; null: no limit';
+comment on column postrider.lane_status.rate_limit is 'most calls begun in each rate_period; null: no limit';
+comment on column postrider.lane_status.rate_period is 'the period of rate_limit';
+comment on column postrider.lane_status.in_flight is 'calls in flight';
 comment on column postrider.lane_status.ready is 'requests that could run now and wait for a slot';
-comment on column postrider.lane_status.oldest_ready_age is
-  'how long the ready request waits that has waited longest; null if there is none';
-comment on column postrider.lane_status.paused is 'whether no call begins now: by pause_lane, a 429 or a Retry-After';
-comment on column postrider.lane_status.paused_until is 'when that ends by itself; infinity: when somebody resumes it';
-comment on column postrider.lane_status.pause_reason is 'who or what paused it';
-comment on column postrider.lane_status.retry_budget is
-  'share of the calls that may be retries while most of them fail';
+comment on column postrider.lane_status.oldest_ready_age is 'waiting time of the oldest ready request; null: none';
+comment on column postrider.lane_status.paused is
+  'whether no call may begin now, by pause_lane, a 429 or a Retry-After';
+comment on column postrider.lane_status.paused_until is 'when the pause ends; infinity: until it is resumed';
+comment on column postrider.lane_status.pause_reason is 'the user or answer that paused it';
+comment on column postrider.lane_status.retry_budget is 'share of calls that may be retries while most calls fail';
 comment on column postrider.lane_status.failing is 'whether most calls of the last seconds failed';
 comment on column postrider.lane_status.retry_rate is
-  'retries a second that it may have while it is failing; null: not held back';
+  'allowed retries a second while the lane is failing; null: no limit';
 comment on column postrider.lane_status.held_by is
-  'what holds its ready jobs back: pause, max_in_flight or rate_limit; null: nothing of the lane. A pause is named without ready jobs, too';
-comment on column postrider.lane_status.next_call_at is 'by rate_limit: when the next call may begin; null: now';
+  'what of the lane delays ready jobs: pause (also without ready jobs), max_in_flight or rate_limit; null: nothing';
+comment on column postrider.lane_status.next_call_at is 'with rate_limit: when the next call may begin; null: now';

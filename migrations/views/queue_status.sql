@@ -8,7 +8,7 @@ counted as (
          sum(c.jobs) filter (where c.state = 'c') as cancelled, sum(c.jobs) filter (where c.state = 'e') as expired,
          sum(c.jobs) filter (where c.state = 'k') as skipped, sum(c.jobs) filter (where c.state = 'u') as unknown,
          sum(c.jobs * c.weight) filter (where postrider_internal.is_final_outcome(c.state)) as last_minute
-    -- Of the minute before this one counts as much as lies within the last sixty seconds, as if its ends were spread
+    -- The minute before this one counts in proportion to its part in the last sixty seconds, as if its ends were spread
     -- evenly.
     from (select queue, state, jobs,
                  case when minute >= date_trunc('minute', now()) then 1
@@ -22,7 +22,7 @@ counted as (
               join lateral unnest(y.tracks, y.states, y.jobs) as s(track, state, jobs)
             left join postrider_internal.track_names t on t.id = s.track) c
    group by c.queue),
--- What the workers take that live and claim; null: every queue.
+-- The queues of live workers that claim; null: all queues.
 takers as materialized (
   select distinct w.queues from postrider_internal.workers w
    where w.ended_at is null and not w.draining and w.heartbeat_at >= clock_timestamp() - interval '10 s')
@@ -44,23 +44,23 @@ select q.queue,
   left join counted c using (queue)
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'one row for each queue: requests by state (batches and chains are counted by their members), exact up to about 100000 ready or scheduled ones and within a few percent beyond; age of the oldest ready one, calls that ended in the last minute, as a rate; time to drain at that rate, whether it is paused, whether a worker takes it';
-comment on column postrider.queue_status.queue is 'its name';
+  'one row for each queue: requests by state, rate and pause; exact up to about 100000 jobs, within a few percent '
+  'beyond';
+comment on column postrider.queue_status.queue is 'name of the queue';
 comment on column postrider.queue_status.ready is 'requests that could run now and wait for a slot';
-comment on column postrider.queue_status.scheduled is 'requests whose run_at has not come, retries too';
-comment on column postrider.queue_status.running is 'calls under way';
-comment on column postrider.queue_status.succeeded is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.failed is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.cancelled is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.expired is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.skipped is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.unknown is 'requests that ended so, since the beginning';
-comment on column postrider.queue_status.oldest_ready_age is
-  'how long the ready request waits that has waited longest; null if there is none';
+comment on column postrider.queue_status.scheduled is 'requests with run_at in the future, and retries';
+comment on column postrider.queue_status.running is 'calls in flight';
+comment on column postrider.queue_status.succeeded is 'requests that ended succeeded, since the beginning';
+comment on column postrider.queue_status.failed is 'requests that ended failed, since the beginning';
+comment on column postrider.queue_status.cancelled is 'requests that ended cancelled, since the beginning';
+comment on column postrider.queue_status.expired is 'requests that ended expired, since the beginning';
+comment on column postrider.queue_status.skipped is 'requests that ended skipped, since the beginning';
+comment on column postrider.queue_status.unknown is 'requests that ended unknown, since the beginning';
+comment on column postrider.queue_status.oldest_ready_age is 'waiting time of the oldest ready request; null: none';
 comment on column postrider.queue_status.rate_per_second is
-  'calls that ended in the last sixty seconds, a second; of the calendar minute before this one a share counts';
+  'calls a second that ended in the last sixty seconds, with a share of the last calendar minute';
 comment on column postrider.queue_status.estimated_drain is
-  'how long the ready ones take at that rate; null if nothing ended';
-comment on column postrider.queue_status.paused is 'whether pause_queue stopped it';
+  'time to run all ready requests at that rate; null: nothing ended';
+comment on column postrider.queue_status.paused is 'whether pause_queue paused it';
 comment on column postrider.queue_status.waiting is 'members of batches and chains whose turn has not come';
-comment on column postrider.queue_status.has_worker is 'whether a worker that lives and is not draining takes its jobs';
+comment on column postrider.queue_status.has_worker is 'whether a live worker that is not draining takes its jobs';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of the last 100, those that the reader may see. The limit at the end takes nothing away: it tells the planner that
--- the rows are few, which it does not see through the join, and would compile their expressions for (60 ms).
+-- The rows among the last 100 that the reader may see. The limit at the end removes no row. It shows the planner that
+-- there are few rows. The planner does not see this through the join, and would compile their expressions (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
 select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
        postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request'
@@ -21,20 +21,19 @@ select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.s
  limit 100;
 comment on view postrider.recent_failures is
   'the last 100 jobs that failed, expired or ended unknown, newest first';
-comment on column postrider.recent_failures.id is 'of the job';
-comment on column postrider.recent_failures.queue is 'of the job';
-comment on column postrider.recent_failures.lane is 'of the job';
+comment on column postrider.recent_failures.id is 'id of the job';
+comment on column postrider.recent_failures.queue is 'queue of the job';
+comment on column postrider.recent_failures.lane is 'lane of the job';
 comment on column postrider.recent_failures.state is 'failed, expired or unknown';
 comment on column postrider.recent_failures.finished_at is 'when it ended';
-comment on column postrider.recent_failures.attempt is 'tries that it had';
-comment on column postrider.recent_failures.method is 'of the request; null for batches and chains';
-comment on column postrider.recent_failures.url is 'as it was called; without user and password';
-comment on column postrider.recent_failures.status_code is 'of the last answer; null if there was none';
-comment on column postrider.recent_failures.error_code is 'why, from error_codes';
-comment on column postrider.recent_failures.error is 'the same as a sentence that says what to do';
-comment on column postrider.recent_failures.tag is 'of the job';
-comment on column postrider.recent_failures.service is 'of the job';
+comment on column postrider.recent_failures.attempt is 'attempts made';
+comment on column postrider.recent_failures.method is 'method of the request; null for batches and chains';
+comment on column postrider.recent_failures.url is 'the called URL without user and password';
+comment on column postrider.recent_failures.status_code is 'status of the last answer; null without one';
+comment on column postrider.recent_failures.error_code is 'the reason, from error_codes';
+comment on column postrider.recent_failures.error is 'the error as a sentence that says what to do';
+comment on column postrider.recent_failures.tag is 'tag of the job';
+comment on column postrider.recent_failures.service is 'service of the job';
 comment on column postrider.recent_failures.envelope_code is
   'the code inside the last answer, by services.envelope, if the job failed by it';
-comment on column postrider.recent_failures.error_name is
-  'the name that services.envelope has for envelope_code; null if it has none';
+comment on column postrider.recent_failures.error_name is 'the name of envelope_code in services.envelope; null: none';

@@ -8,7 +8,7 @@ comment on view postrider.restores is 'one row for each restore of this database
 comment on column postrider.restores.found_at is 'when the first worker enlisted after the restore';
 comment on column postrider.restores.worker is 'host and process of this worker';
 comment on column postrider.restores.lost_leases is
-  'calls that were running at the moment of the backup; their workers may have finished them';
+  'calls that were running at the time of the backup; their workers may have finished them';
 comment on column postrider.restores.unknown_jobs is
-  'how many of them were of at_most_once jobs, which ended as unknown; the others run again';
+  'how many of these were of at_most_once jobs, which ended as unknown; the others run again';
 comment on column postrider.restores.above_id is 'jobs with a higher id have Idempotency-Keys with a new first part';

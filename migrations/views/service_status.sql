@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The rows are few: nothing here walks over jobs.
+-- There are few rows: nothing here scans jobs.
 create or replace view postrider.service_status as
 select s.name as service, e.environment,
        postrider_internal.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
@@ -24,19 +24,21 @@ select s.name as service, e.environment,
   left join lateral postrider_internal.choose_server(postrider_internal.routes_of(e.service, e.environment), null) c
     on e.service is not null;
 comment on view postrider.service_status is
-  'one row for each service and environment: the server that is used now, how all of them are doing, and when the first that was set aside is probed';
-comment on column postrider.service_status.service is 'its name';
-comment on column postrider.service_status.environment is 'whose servers these are; null for a service without';
-comment on column postrider.service_status.base_url is 'where its next call goes; without user and password';
-comment on column postrider.service_status.current_position is 'of that server; null for a service without servers';
+  'one row for each service and environment: the present server, the state of all servers, and the next probe';
+comment on column postrider.service_status.service is 'name of the service';
+comment on column postrider.service_status.environment is
+  'environment of these servers; null for a service without servers';
+comment on column postrider.service_status.base_url is 'base URL of its next call, without user and password';
+comment on column postrider.service_status.current_position is
+  'position of that server; null for a service without servers';
 comment on column postrider.service_status.state is 'active, all servers aside, or no servers';
-comment on column postrider.service_status.servers is 'how many it has in this environment';
-comment on column postrider.service_status.servers_active is 'of them, how many are not set aside';
-comment on column postrider.service_status.calls is 'of the window in which error rates are taken';
-comment on column postrider.service_status.errors is 'of these calls, those that count as errors';
-comment on column postrider.service_status.open_until is 'when the first server that was set aside is probed';
+comment on column postrider.service_status.servers is 'number of servers in this environment';
+comment on column postrider.service_status.servers_active is 'how many of them are not set aside';
+comment on column postrider.service_status.calls is 'calls in the window for error rates';
+comment on column postrider.service_status.errors is 'how many of these calls count as errors';
+comment on column postrider.service_status.open_until is 'when the first server set aside will be probed';
 comment on column postrider.service_status.server_details is
-  'an array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
-comment on column postrider.service_status.min_calls is 'calls before a rate counts';
-comment on column postrider.service_status.error_rate is 'at which a server is set aside';
-comment on column postrider.service_status.cool_down is 'how long';
+  'array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
+comment on column postrider.service_status.min_calls is 'fewest calls before the error rate applies';
+comment on column postrider.service_status.error_rate is 'error rate at which a server is set aside';
+comment on column postrider.service_status.cool_down is 'how long a server is set aside';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A bucket is 19 % wide and shown as its middle, so a percentile is right within 9 %.
+-- A bucket is 19 % wide and shown as its middle, so a percentile is within 9 % of the true value.
 create or replace view postrider.throughput as
 with counted as (
   select c.minute, sum(c.jobs) filter (where c.state in ('s', 'f', 'c', 'e', 'k', 'u')) as finished,
@@ -29,14 +29,14 @@ select c.minute, coalesce(c.finished, 0)::bigint as finished, coalesce(c.failed,
   from counted c left join timed t using (minute)
  order by c.minute;
 comment on view postrider.throughput is
-  'one row for each minute of the last hour in which jobs ended: how many, how many of them failed, expired or ended unknown; how long jobs waited from being due to their first attempt, and how long the calls took that ended them, of a sample';
-comment on column postrider.throughput.minute is 'its start';
+  'one row for each minute of the last hour with ended jobs: counts, and percentiles of waits and calls from a sample';
+comment on column postrider.throughput.minute is 'start of the minute';
 comment on column postrider.throughput.finished is 'jobs that ended in it';
-comment on column postrider.throughput.failed is 'of them, how many failed, expired or ended unknown';
+comment on column postrider.throughput.failed is 'how many of them failed, expired or ended unknown';
 comment on column postrider.throughput.wait_p50_ms is
-  'from being due to the start of the first try, of jobs that ended on it: half waited less';
-comment on column postrider.throughput.wait_p95_ms is 'likewise: 95 of 100 waited less';
-comment on column postrider.throughput.wait_p99_ms is 'likewise: 99 of 100 waited less';
-comment on column postrider.throughput.call_p50_ms is 'of the calls that ended jobs: half were shorter';
-comment on column postrider.throughput.call_p95_ms is 'likewise: 95 of 100 were shorter';
-comment on column postrider.throughput.call_p99_ms is 'likewise: 99 of 100 were shorter';
+  'wait from run_at to the first attempt, for jobs that ended on it: 50 % waited less';
+comment on column postrider.throughput.wait_p95_ms is 'the same: 95 % waited less';
+comment on column postrider.throughput.wait_p99_ms is 'the same: 99 % waited less';
+comment on column postrider.throughput.call_p50_ms is 'duration of calls that ended jobs: 50 % were shorter';
+comment on column postrider.throughput.call_p95_ms is 'the same: 95 % were shorter';
+comment on column postrider.throughput.call_p99_ms is 'the same: 99 % were shorter';

@@ -16,25 +16,24 @@ select w.name as worker, w.id as epoch,
   left join postrider_internal.leases l on l.name = 'leader'
  where w.ended_at is null or w.ended_at > now() - interval '1 day'
  order by w.ended_at is not null, w.id;
-comment on view postrider.worker_status is
-  'one row for each start of a worker that runs or ended within a day';
+comment on view postrider.worker_status is 'one row for each start of a worker that is running or ended within a day';
 comment on column postrider.worker_status.worker is 'host and process';
 comment on column postrider.worker_status.epoch is
-  'number of this start; a worker that was declared lost and comes back gets a new one';
+  'number of this start; a worker declared lost that returns gets a new one';
 comment on column postrider.worker_status.state is
-  'running, draining (finishes what runs), silent (no heartbeat for 10 s), lost (its jobs were given to others), ended';
-comment on column postrider.worker_status.version is 'of the program';
-comment on column postrider.worker_status.queues is 'what it takes: all, or names';
-comment on column postrider.worker_status.concurrency is 'calls that it makes at once';
-comment on column postrider.worker_status.in_flight is 'calls under way, as of its last heartbeat';
-comment on column postrider.worker_status.leader is 'whether it does what one worker does for all';
+  'running, draining (finishes its calls), silent (no heartbeat for 10 s), lost (other workers got its jobs), ended';
+comment on column postrider.worker_status.version is 'version of the program';
+comment on column postrider.worker_status.queues is 'the queues that it takes; all: every queue';
+comment on column postrider.worker_status.concurrency is 'most calls at once';
+comment on column postrider.worker_status.in_flight is 'calls in flight, as of its last heartbeat';
+comment on column postrider.worker_status.leader is 'whether it does the duties of the fleet';
 comment on column postrider.worker_status.started_at is 'when it enlisted';
-comment on column postrider.worker_status.heartbeat_at is 'when it last said that it lives; every 3 s';
-comment on column postrider.worker_status.ended_at is 'when it said goodbye or was declared lost';
-comment on column postrider.worker_status.environment is 'whose servers it uses';
+comment on column postrider.worker_status.heartbeat_at is 'time of its last heartbeat, every 3 s';
+comment on column postrider.worker_status.ended_at is 'when it left or was declared lost';
+comment on column postrider.worker_status.environment is 'the environment whose servers it uses';
 comment on column postrider.worker_status.results_waiting is
-  'results that the database has refused and that the worker writes again, as of its last heartbeat';
-comment on column postrider.worker_status.results_waiting_since is 'since when it has such results; null: it has none';
+  'results that the database has refused and that the worker retries, as of its last heartbeat';
+comment on column postrider.worker_status.results_waiting_since is 'since when it has such results; null: none';
 comment on column postrider.worker_status.judgements_waiting is
-  'answers with expensive expressions that wait to be judged, as of its last heartbeat; more than a few: see error_code too_expensive';
-comment on column postrider.worker_status.judgements_since is 'when the oldest of them came; null: none waits';
+  'answers with expensive expressions waiting to be judged, as of its last heartbeat; if many, see too_expensive';
+comment on column postrider.worker_status.judgements_since is 'when the oldest of these answers came; null: none';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs as the caller, whose name the view tickets compares; cancel_job runs as the owner and could not tell who asks.
+-- Runs as the caller, whose name the view tickets compares. cancel_job runs as the owner and cannot identify the
+-- caller.
 create or replace function postrider.cancel(id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -12,4 +13,4 @@ begin
 end
 $$;
 comment on function postrider.cancel(bigint) is
-  'ends an unfinished job; a running call is aborted within a second, and what runs below a batch or chain too. False if it was finished already';
+  'ends an unfinished job and all jobs below it, aborting running calls within a second; false if it was finished';

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Takes each job by itself; a job that ends meanwhile is not counted. Batches and chains go first, or they would fail
--- of members cancelled one by one, and what lies below them is theirs to end: hundreds at once, the rest behind this.
--- What they take along comes in any order, so the rows of ready are locked before that, in the order in which all
--- others lock: a finish that holds one of them is waited for while nothing else is held.
+-- Cancels job by job; a job that ends meanwhile does not count. Batches and chains come first, because otherwise they
+-- would fail by their cancelled members. Each ends up to hundreds of jobs below it at once, the rest later, in any
+-- order.
+--
+-- So it first locks the rows of ready in the same order as all other functions. It waits for a finish that holds such a
+-- row while it holds no other lock.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer
@@ -18,7 +20,7 @@ declare
   v_tagged bigint[];                       -- null: any, or too many
   v_looks_up boolean := false;
 begin
-  -- What came in by a large INSERT and is not fed in yet.
+  -- Jobs of a large INSERT that are still in intake.
   for v_id in
     select i.id from postrider_internal.intake i
      where (cancel_all.queue is null or i.queue = cancel_all.queue or cancel_all.queue = any (i.queues))
@@ -28,9 +30,11 @@ begin
   loop
     perform postrider_internal.feed(array[v_id]);
   end loop;
-  -- A queue and a lane are those of the track. Only what has no track yet is looked up in jobs, 13 us each, and all of
-  -- it where very many jobs have the tag. Each by its id (`offset 0`): by the tag, where statistics are of before the
-  -- INSERT, each row would be held against all of them, 58 s for 20,000.
+  -- Queue and lane are known from the track. Only jobs without a track are looked up in jobs (13 µs each), or all jobs
+  -- if very many have the tag.
+  --
+  -- Each job is looked up by its id (`offset 0`). By the tag, with statistics from before the INSERT, each row would be
+  -- compared with all of them: 58 s for 20,000.
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.track_names t
@@ -93,4 +97,4 @@ begin
 end
 $$;
 comment on function postrider.cancel_all(text, text, text) is
-  'cancels all unfinished jobs of a queue, lane and tag (null: any); how many, a batch or chain counted once';
+  'cancels all unfinished jobs of a queue, lane and tag (null: any); returns how many, a tree counts once';

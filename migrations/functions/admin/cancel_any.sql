@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Lock order: the ready row first, as claim, finish and reap do. A row that is just being finished is waited
--- for; afterwards its result stands and the cancel changes nothing.
+-- Lock order: the row of ready first, as in claim, finish and reap. If the row is being finished, this waits.
+-- Afterwards its result stays, and the cancel changes nothing.
 --
--- p_doubt: the job ends as unknown for this reason, if it does not run now: it may have been called, and nothing here
--- says so.
+-- p_doubt: the reason why the job ends as unknown if it is not running. It may have been called without a trace here.
 create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -51,15 +50,14 @@ begin
       return false;
     end if;
     continue when postrider_internal.feed_job(p_id);
-    -- Between two places (just promoted, reaped or moved): look again.
+    -- The job was between two places (promoted, reaped or moved): tries again.
   end loop;
   if v_row.job_id is null then
     raise exception using errcode = 'PR004', message = format('job %s could not be reached, it keeps moving', p_id),
       hint = 'Try again.';
   end if;
   delete from postrider_internal.ready r where r.track = v_row.track and r.seq = v_row.seq;
-  -- A will_start hook that cancels its own job: what it writes is committed, and the job let go, before anything is
-  -- sent.
+  -- If a will_start hook cancels its own job, the cancel commits and the job is released before anything is sent.
   v_is_called := v_row.worker > 0
     and not postrider_internal.has_begun_in_transaction(p_id);
   if v_is_called and v_row.at_most_once then
@@ -84,4 +82,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cancel_any(bigint, text) is
-  'ends an unfinished job, whoever inserted it, as cancelled or for a doubt as unknown; false if it was finished already';
+  'ends an unfinished job of any role, as cancelled, or as unknown with p_doubt; false if it was finished';

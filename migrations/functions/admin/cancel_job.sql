@@ -12,5 +12,4 @@ begin
   return postrider_internal.cancel_any(p_id);
 end
 $$;
-comment on function postrider_internal.cancel_job(bigint, bytea) is
-  'cancel for who has the job''s ticket';
+comment on function postrider_internal.cancel_job(bigint, bytea) is 'cancel for a caller with the ticket of the job';

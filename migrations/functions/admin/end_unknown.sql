@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For a restored database: an at_most_once job that the backup shows as not yet called may have been called after it.
+-- For a restored database: an at_most_once job that the backup shows as not called may have been called after it.
 create or replace function postrider.end_unknown(before timestamptz) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider.end_unknown(timestamptz) is
-  'ends at_most_once jobs that were inserted before this moment and neither run nor have ended as unknown; how many. For a restored database, before workers start';
+  'after a restore: ends at_most_once jobs inserted before this moment that do not run as unknown; returns how many';

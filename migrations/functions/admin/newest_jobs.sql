@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
--- Each state is looked up where its rows are, by an index in the order of the ids. job_status cannot do so: it begins
--- at the job, and what it says of the state follows from six other tables. Of the parts below only those of the state
--- asked for stay in the plan.
+-- Finds each state in the table of its rows, by an index in the order of ids. job_status starts at the job and derives
+-- the state from six other tables, so it cannot do that. Of the parts below only those for the given state stay in the
+-- plan.
 --
--- What is ready is looked for in the tracks whose last jobs are the newest: no other one has any of the newest. What
--- runs stands at the front of its track: as many rows of each are looked at as there are slots, and some between them.
--- Members that wait belong to trees that are open. What has succeeded in a queue other than default is found by the
--- index of such queues. Else jobs of other queues are passed over, 2 us each.
+-- Ready jobs are searched in the tracks whose last jobs are the newest, because no other track has any of the newest
+-- jobs. Running jobs are at the front of their track. As many rows of each track are read as there are slots, and some
+-- more. Waiting members belong to open trees.
+--
+-- Successful jobs of a queue other than default are found by the index of such queues. In the other cases jobs of other
+-- queues are skipped, 2 µs each.
 create or replace function postrider.newest_jobs(state text, queue text default null, "limit" int default 100)
 returns table (id bigint)
 language plpgsql stable security definer
@@ -119,4 +121,4 @@ begin
 end
 $$;
 comment on function postrider.newest_jobs(text, text, int) is
-  'ids of the jobs of a state, newest first, of a queue (null: any): for lists, in milliseconds however many jobs there are';
+  'ids of the newest jobs in a state, of a queue (null: any), newest first; takes milliseconds for any number of jobs';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For queue_status. What is ready or runs is counted by track_counts, and what is scheduled in the same way: 2,500
--- pages, and the first 10,000 rows if there are more. Jobs whose track does not exist yet, track 0, are named by their
--- own rows.
+-- For queue_status. track_counts counts ready and running jobs. Scheduled jobs are counted in the same way: 2,500
+-- pages, and the first 10,000 rows if there are more. Jobs whose track does not exist yet (track 0) are counted by
+-- their own rows.
 create or replace function postrider_internal.queue_counts()
 returns table (queue text, ready bigint, running bigint, oldest timestamptz, scheduled bigint, waiting bigint)
 language sql stable security definer
@@ -28,7 +28,7 @@ by_track as (
   select f.track, 0, 0, null, f.scheduled, f.unnamed from first_scheduled f where f.is_all
   union all
   select c.track, 0, 0, null, (c.scheduled / s.share)::bigint, c.unnamed from some_scheduled c cross join size s),
--- Members whose turn has not come have no row but in members; how many there are is known from the trees.
+-- Members whose turn has not come are only in members. The trees hold their number.
 waits as (
   select j.queue, count(*) filter (where j.kind = 'request') as jobs, sum(count(*)) over () as seen
     from (select m.job_id
@@ -69,4 +69,4 @@ select u.queue, round(sum(u.ready))::bigint, round(sum(u.running))::bigint, min(
   from unfinished u group by u.queue
 $$;
 comment on function postrider_internal.queue_counts() is
-  'of each queue with jobs that have not ended: how many are ready, running, scheduled and waiting, and since when the oldest ready one waits';
+  'unfinished jobs of each queue: ready, running, scheduled and waiting, and since when the oldest ready one waits';

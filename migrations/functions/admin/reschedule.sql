@@ -46,7 +46,7 @@ begin
     end if;
     perform postrider_internal.raise_expired_run_at(reschedule.run_at, v_tree.expires_at);
     perform postrider_internal.reschedule_tree(reschedule.id, reschedule.run_at);
-    -- Asked last: what was claimed while its mates were moved counts, too.
+    -- Checked last, so that members claimed while others were moved count too.
     if postrider_internal.has_begun_descendants(reschedule.id) then
       raise exception using errcode = 'PR005',
         message = format('job %s has begun: members of it are running or were called', reschedule.id),
@@ -68,7 +68,7 @@ begin
       or exists (select from postrider_internal.results r where r.job_id = reschedule.id)
       or exists (select from postrider_internal.outcomes o where o.job_id = reschedule.id)
       or exists (select from postrider_internal.members m where m.job_id = reschedule.id and m.is_waiting);
-    -- Between two places (just promoted, or rescheduled by somebody else): look again.
+    -- The job was between two places (promoted, or rescheduled by another session): tries again.
   end loop;
   if v_row is null then
     raise exception using errcode = 'PR005',
@@ -81,7 +81,7 @@ begin
   perform postrider_internal.raise_expired_run_at(coalesce(reschedule.run_at, v_row.at), v_row.expires_at);
   v_track := v_row.track;
   if reschedule.priority is not null then
-    -- Only the track knows the new priority, so it must not be removed before the row is committed.
+    -- Only the track holds the new priority, so it must not be removed before the row is committed.
     v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
     loop
       select t.id into v_track from postrider_internal.tracks t
@@ -100,4 +100,4 @@ begin
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is
-  'moves a waiting job to another time or priority (null: as it is); it goes to the end of its track. Of a batch or chain of which nothing was called yet, all that has that time of it';
+  'moves a ready or scheduled job, or a tree without calls, to another run_at or priority (null: unchanged)';

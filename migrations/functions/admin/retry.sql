@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The only way out of a final state. What the last attempt left goes to past_attempts, so the history stays whole.
+-- The only way out of a final state. The last attempt goes to past_attempts, so the history stays complete.
 create or replace function postrider.retry(id bigint, new_key boolean default false,
                                            from_start boolean default false) returns void
 language plpgsql security definer
@@ -52,4 +52,4 @@ begin
 end
 $$;
 comment on function postrider.retry(bigint, boolean, boolean) is
-  'makes a finished job ready again; attempt numbers go on, max_attempts more are allowed; the Idempotency-Key stays unless new_key; from_start removes the pages of a job with paginate. Of a batch or chain, all that has not succeeded runs again';
+  'runs a finished job again with max_attempts more attempts; of a batch or chain, all jobs without success';

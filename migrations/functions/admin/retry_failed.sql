@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Single jobs all at once, as retry does it for one; what has pages by itself. A dedupe_key is taken before the result
--- goes, and held until the commit: who wants it meanwhile waits, and then finds an unfinished job; of several that
--- failed with one key the last runs again. A member of a batch or chain that has ended runs again with the whole, so
--- each tree once. What cannot run again is left out and not counted: expired, held by another retry at this moment,
--- pruned meanwhile, its dedupe_key is taken, or members of it are still to be concluded.
+-- Handles single jobs all at once, like retry for one job. Jobs with pages are handled one by one. A dedupe_key is
+-- taken before the result is removed, and held until the commit. A concurrent INSERT with the key waits and then finds
+-- an unfinished job. Of several failed jobs with one key the last runs again.
 --
--- Candidates come by results_failures, from since on, where a queue and a lane are those of the track: only what is
--- left is looked up in jobs, 13 us each. Where a tag has few jobs, these are looked up among the results instead,
--- however many others have failed.
+-- A member of an ended batch or chain runs again with the whole tree, so each tree once. Jobs that cannot run again are
+-- left out and not counted. They expired, are in another retry, were pruned meanwhile, their dedupe_key is in use, or
+-- members of them are not concluded.
+--
+-- Candidates come from results_failures, from since on. Queue and lane are known from the track, so only the
+-- remaining jobs are looked up in jobs (13 µs each). If a tag has few jobs, they are looked up among the results
+-- instead, however many others have failed.
 create or replace function postrider.retry_failed(
   queue text default null, error_code text default null, since timestamptz default null, tag text default null,
   lane text default null,
@@ -38,14 +40,14 @@ begin
       message = 'since: lies ahead, and nothing can have failed since then',
       hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
   end if;
-  -- A failed job whose track was removed is looked up, too.
+  -- A failed job whose track was removed is looked up too.
   if num_nonnulls(retry_failed.queue, retry_failed.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.tracks t
        where (retry_failed.queue is null or t.queue = retry_failed.queue)
          and (retry_failed.lane is null or t.lane = retry_failed.lane)
        limit 10001);
-    -- The planner looks at each of them.
+    -- The planner reads each of them.
     if cardinality(v_tracks) > 10000 then
       v_tracks := null;
       v_looks_up := true;
@@ -154,7 +156,7 @@ begin
       join postrider.jobs j on j.id = g.job_id)
   select count(*), min(g.job_id) into v_count, v_first from gone g;
   if v_count > 0 then
-    -- prune_range relies on it, like on reopen_job's.
+    -- prune_range relies on this row, as on the row of reopen_job.
     insert into postrider_internal.rerun_jobs (first_id) values (v_first);
     perform postrider_internal.notify_idle_workers();
   end if;
@@ -172,4 +174,4 @@ begin
 end
 $$;
 comment on function postrider.retry_failed(text, text, timestamptz, text, text, text) is
-  'retries all failed jobs of a queue, tag and lane, with an error_code or error_name, that ended since a time (null: any); how many, a batch or chain counted once';
+  'retries failed jobs that match all filters (null: any); returns how many, a batch or chain counts once';

@@ -20,4 +20,4 @@ as $$
    order by w.place
 $$;
 comment on function postrider_internal.watch(bigint, int) is
-  'what worker watch shows of a job and all below it; null: of all that is under way. At most p_rows rows, in the order of the tree';
+  'the rows that worker watch shows for a job and all below it (null: all in progress), at most p_rows, in tree order';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Twice a second for whoever looks, so it costs by what is shown: batches and chains with their counts, the members of
--- small ones, transfers under way. Of thousands of trees below a root those that have ended are left out first.
+-- Runs twice a second for each viewer, so its cost depends on the rows shown: batches and chains with counts, members
+-- of small ones, and transfers in progress. Of thousands of trees below a root the ended ones are left out first.
 --
--- Runs as the owner, so who calls is found by the session: its role as SET ROLE left it, else its login. All of a tree
--- was inserted by one role (raise_foreign_parent), so its root tells whether that may see it.
+-- It runs as the owner, so the session identifies the caller: the role of SET ROLE, otherwise the login. One role
+-- inserted the whole tree (raise_foreign_parent), so the root decides whether the caller may see it.
 create or replace function postrider_internal.watch_places(p_id bigint, p_rows int)
 returns table (place bigint, depth int, job_id bigint, active bigint)
 language sql stable security definer rows 100
@@ -61,4 +61,4 @@ as $$
     from shown s left join postrider_internal.trees t on t.job_id = s.job_id
 $$;
 comment on function postrider_internal.watch_places(bigint, int) is
-  'the jobs that watch shows, in the order of the tree, and how many members of each are under way';
+  'the jobs that watch shows, in tree order, and how many members of each are in progress';

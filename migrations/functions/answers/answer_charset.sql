@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A byte order mark says more than a header (RFC 7303, 3.3; RFC 8259, 8.1 lets a reader accept one); it is looked for
--- in text only. Of several charset parameters the first counts.
+-- A byte order mark counts more than a header (RFC 7303, 3.3; RFC 8259, 8.1 allows a reader to accept one). It is
+-- searched only in text. Among several charset parameters the first counts.
 create or replace function postrider_internal.answer_charset(p_headers bytea, p_body bytea,
                                                              p_is_text boolean) returns text
 language plpgsql immutable
@@ -25,15 +25,15 @@ begin
   elsif v_type in ('application/json; charset=utf-8', 'application/json;charset=utf-8') then
     return 'utf-8';
   end if;
-  -- Parameters before it are passed over whole, so that a quoted value cannot pose as one.
+  -- Skips earlier parameters as a whole, so that a quoted value cannot look like a charset parameter.
   v_match := regexp_match(v_type,
     E'^[^;]*(?:;(?!\\s*charset\\s*=)(?:[^";]|"(?:[^"\\\\]|\\\\.)*")*)*;\\s*charset\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s"]*))');
   v_name := btrim(coalesce(v_match[1], v_match[2]), ' ''');
   if v_name !~ '^[a-z0-9][a-z0-9_.:+-]{0,39}$' then
     return null;
   end if;
-  -- RFC 8259, 8.1: JSON is UTF-8, and servers label it by a default of their own. UTF-16 holds zero bytes, which UTF-8
-  -- text has not.
+  -- RFC 8259, 8.1: JSON is UTF-8, but servers label it with their own default. UTF-16 holds zero bytes, which UTF-8
+  -- text does not.
   if v_name not in ('utf-8', 'utf8')
      and (split_part(v_type, ';', 1) like '%json%'
           or (p_is_text or v_type not like 'text/%') and substring(p_body from 1 for 1) in ('{', '[')) then
@@ -48,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_charset(bytea, bytea, boolean) is
-  'the charset of an answer, lower case: by its byte order mark, else UTF-8 for JSON that is valid UTF-8, else what its Content-Type declares; null without one';
+  'the charset of an answer in lower case: byte order mark, UTF-8 for valid JSON, or Content-Type; null: none';

@@ -9,7 +9,7 @@ begin
   if p_charset = 'utf-8' and p_body < E'\\xefbbbf' then
     return convert_from(p_body, 'UTF8');
   end if;
-  -- What nobody knows may still be UTF-8.
+  -- A body with an unknown charset may still be UTF-8.
   v_encoding := coalesce(postrider_internal.charset_encoding(p_charset), 'UTF8');
   v_mark := substring(p_body from 1 for 2);
   if v_encoding = 'UTF16' then
@@ -19,7 +19,8 @@ begin
     if v_mark in (E'\\xfffe', E'\\xfeff') then
       return postrider_internal.utf16_text(substring(p_body from 3), v_mark = E'\\xfffe');
     end if;
-    -- Without a mark: what is named, else the order in which JSON's first character, an ASCII one, makes sense.
+    -- Without a mark: the byte order that the charset names, or the order in which the first character of JSON, always
+    -- ASCII, is valid.
     return postrider_internal.utf16_text(p_body, p_charset = 'utf-16le' or p_charset = 'utf-16'
                                          and substring(v_mark from 2) = E'\\x00');
   elsif v_encoding = 'UTF8' and v_mark = E'\\xefbb' and substring(p_body from 3 for 1) = E'\\xbf' then
@@ -29,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_text(bytea, text) is
-  'a body as text by its charset, without the byte order mark; raises for bytes that the charset does not have';
+  'a body as text by its charset, without the byte order mark; raises for invalid bytes';

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An object or a list is JSON whatever its Content-Type says; a bare number or word only if that says JSON, so that the
--- text 1e5 stays what it was. A shortage of the database (memory, a lock, a file that cannot be read) is raised:
--- without its body a step would be skipped.
+-- An object or a list is JSON with any Content-Type. A single number or word is JSON only if the Content-Type says so;
+-- otherwise the text 1e5 would change. A shortage of the database (memory, a lock, an unreadable file) is raised,
+-- because without its body a step would be skipped.
 --
--- The reason of a defect is found here and not taken from the error: PostgreSQL quotes the body in it.
+-- The reason of a defect is found here instead of taken from the error, because the error of PostgreSQL quotes the
+-- body.
 create or replace function postrider_internal.answer_value(
   p_headers bytea, p_body bytea, p_encoding text, out value jsonb, out defect text)
 language plpgsql stable
@@ -55,4 +56,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_value(bytea, bytea, text) is
-  'the body of an answer as templates see it: its JSON, else its text; null without a body, or if it is no text; defect: why a body that claims to be JSON cannot be read';
+  'the body of an answer for templates: JSON, or text; null without text; defect: why claimed JSON cannot be read';

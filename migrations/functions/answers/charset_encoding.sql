@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL knows most IANA names as aliases of its own. Where the web means a superset, the superset is taken: what
--- says GB2312 is GBK in practice, what says KS C 5601 is UHC.
+-- PostgreSQL knows most IANA names as aliases. Where the web means a superset, the superset is used: GB2312 is GBK in
+-- practice, KS C 5601 is UHC.
 create or replace function postrider_internal.charset_encoding(p_charset text) returns text
 language plpgsql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -18,11 +18,11 @@ begin
     when p_charset ~ '^cp125[0-8]$' then 'WIN' || right(p_charset, 4)
     when p_charset ~ '^x-cp125[0-8]$' then 'WIN' || right(p_charset, 4)
     when p_charset in ('cp866', 'ibm866') then 'WIN866'
-    -- Names that PostgreSQL gives to what is no charset of the web.
+    -- Names of PostgreSQL encodings that are not charsets of the web.
     when p_charset ~ 'sql|mule' then null
     when pg_char_to_encoding(p_charset) >= 0 then pg_encoding_to_char(pg_char_to_encoding(p_charset))::text
   end;
 end
 $$;
 comment on function postrider_internal.charset_encoding(text) is
-  'PostgreSQL''s encoding for a charset name in lower case, UTF16 for those it does not have, null for one nobody knows';
+  'the PostgreSQL encoding of a lower-case charset name; UTF16 for UTF-16, which PostgreSQL lacks; null: unknown';

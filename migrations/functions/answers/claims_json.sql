@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: answers/says_json.sql
--- Skipped at the beginning: white space, byte order marks, and the zero bytes of UTF-16.
+-- Skips white space, byte order marks, and the zero bytes of UTF-16 at the beginning.
 create or replace function postrider_internal.claims_json(p_headers bytea, p_body bytea) returns boolean
 language sql immutable strict parallel safe
 begin atomic
@@ -10,4 +10,4 @@ begin atomic
               in (E'\\x7b'::bytea, E'\\x5b'::bytea);
 end;
 comment on function postrider_internal.claims_json(bytea, bytea) is
-  'whether an answer claims to be JSON: by its Content-Type, or because it begins with { or [ and its Content-Type is no text/*';
+  'whether an answer claims to be JSON: by its Content-Type, or by { or [ at the start without a Content-Type text/*';

@@ -89,4 +89,4 @@ begin
 end
 $$;
 comment on function postrider_internal.envelope_defect(jsonb) is
-  'why an envelope is refused, with the path of the place, and what would be right; nulls for a good one';
+  'why an envelope is refused, with the path, and a hint; nulls: valid';

@@ -10,4 +10,4 @@ as $$
          and coalesce(postrider_internal.jsonpath_is_cheap((p_envelope ->> 'result')::jsonpath), true)
 $$;
 comment on function postrider_internal.envelope_is_cheap(jsonb) is
-  'whether the time of all paths of an envelope grows no faster than the answer; false: perhaps it does';
+  'whether all paths of an envelope take time in proportion to the answer; false: unknown';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Codes are compared as text, since APIs send 200 and "200" alike. What the answer says is shown shortened and on one
--- line; it is the only text of an answer that stands in an error.
+-- Compares codes as text, because APIs send both 200 and "200". The message of the answer is shortened to one line. It
+-- is the only text of an answer in an error.
 create or replace function postrider_internal.envelope_outcome(
   p_envelope jsonb, p_json jsonb, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql immutable
@@ -22,7 +22,7 @@ begin
   if jsonb_typeof(v_code) = 'number' then
     v_text := trim_scale(v_text::numeric)::text;
   end if;
-  -- By itself, since an expression without a query is many times faster.
+  -- Separate, because an expression without a query is many times faster.
   if coalesce(p_envelope -> 'success', '[200]') @> v_code then
     return;
   end if;
@@ -49,4 +49,4 @@ begin
 end
 $$;
 comment on function postrider_internal.envelope_outcome(jsonb, jsonb) is
-  'what the code inside an answer means: null for a success, else token_expired, logged_out or envelope with its sentence';
+  'the meaning of the code in an answer: null for a success, or token_expired, logged_out or envelope with a sentence';

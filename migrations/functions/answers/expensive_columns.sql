@@ -14,4 +14,4 @@ as $$
     case when not postrider_internal.envelope_is_cheap(p_envelope) then 'services.envelope' end)
 $$;
 comment on function postrider_internal.expensive_columns(postrider.jobs, jsonb) is
-  'the names of the columns whose expressions may take long over an answer';
+  'the names of the columns whose expressions may take long on an answer';

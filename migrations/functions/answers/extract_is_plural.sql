@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- By the path's shape alone, so that a list of one stays a list: a wildcard, a filter, a range or list of subscripts,
--- or keyvalue() outside of parentheses. A comparison or a sum as a whole is one value.
+-- Only the form of the path decides, so that a list of one stays a list. Plural are a wildcard, a filter, a range or
+-- list of subscripts, and keyvalue() outside of parentheses. A comparison or a sum is one value.
 create or replace function postrider_internal.extract_is_plural(p_path jsonpath) returns boolean
 language sql immutable parallel safe
 as $$
@@ -9,4 +9,4 @@ as $$
                        'g') ~ E'^(?:strict )?\\$.*(?:\\*|\\?|\\[[^\\]]*(?:,| to )|keyvalue)'
 $$;
 comment on function postrider_internal.extract_is_plural(jsonpath) is
-  'whether a path by its shape may find several values, so that its result is always an array';
+  'whether a path may find several values by its form, so that its result is always an array';

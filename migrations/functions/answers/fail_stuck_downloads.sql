@@ -1,10 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- An attempt that makes a file longer uses none of max_attempts. So a download that breaks off after a few bytes again
--- and again ends
--- after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count,
--- and so does an attempt with another number,
--- as after a retry.
+-- An attempt that extends a file does not count towards max_attempts. So a download that breaks off after a few bytes
+-- again and again ends after twenty such attempts in a row. An attempt that brings 64 KiB begins a new count. So does
+-- an attempt with another number, for example after a retry.
 create or replace function postrider_internal.fail_stuck_downloads(p_attempts postrider_internal.finished_attempt[])
 returns postrider_internal.finished_attempt[]
 language plpgsql
@@ -33,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fail_stuck_downloads(postrider_internal.finished_attempt[]) is
-  'the attempts, of which downloads have failed if twenty in a row brought less than 64 KiB each';
+  'the attempts; a download fails if twenty attempts in a row brought less than 64 KiB each';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a name that stands there twice the last value counts.
+-- If a name occurs twice, the last value counts.
 create or replace function postrider_internal.form_json(p_form text) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp

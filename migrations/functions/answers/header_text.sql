@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9110, 5.5 leaves bytes beyond ASCII open. Bytes that are valid UTF-8 are nearly always UTF-8. Otherwise the line
--- is Latin-1. Each line is decided alone. The pattern describes UTF-8 as RFC 3629, 4 does, over the bytes read as
+-- RFC 9110, 5.5 does not define bytes beyond ASCII. Bytes that are valid UTF-8 are nearly always UTF-8; otherwise the
+-- line is Latin-1. Each line is decided alone. The pattern describes UTF-8 as in RFC 3629, 4, over the bytes read as
 -- Latin-1.
 create or replace function postrider_internal.header_text(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.header_text(bytea) is
-  'the header lines of an answer as text; a line that is valid UTF-8 is read as UTF-8, any other as Latin-1';
+  'the header lines of an answer as text: lines of valid UTF-8 as UTF-8, all others as Latin-1';

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Linear in the lines, whatever a server puts into them: blanks are taken off after the match, not by it. What is
--- longer than anything that a server means counts as absent, since whoever reads a value may take longer than that for
--- each character.
+-- Takes linear time for all bytes that a server may send: blanks are removed after the match, not by it. A value longer
+-- than any useful one counts as absent, because code that parses it may need more than linear time.
 create or replace function postrider_internal.header_value(p_headers bytea, p_name text) returns text
 language sql immutable parallel safe
 as $$
@@ -11,4 +10,4 @@ as $$
                  with ordinality as m(part, place)) v
 $$;
 comment on function postrider_internal.header_value(bytea, text) is
-  'the value of a header in the lines of an answer, several joined by commas; null if there is none, or one of over 8000 characters';
+  'the value of a header of an answer, several joined by commas; null: absent or over 8000 characters';

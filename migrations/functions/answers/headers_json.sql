@@ -12,4 +12,4 @@ begin atomic
        group by 1) h;
 end;
 comment on function postrider_internal.headers_json(bytea) is
-  'header lines as an object, name to array of values in arrival order; bytes read by header_text';
+  'header lines as an object of name to array of values, in arrival order';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9110 section 5.6.7: the fixed form, and the two obsolete ones that must still be read. A year of two digits is
--- one of 1970 to 2069.
+-- RFC 9110 section 5.6.7: the present form, and the two obsolete forms that must still be accepted. A year of two
+-- digits means 1970 to 2069.
 create or replace function postrider_internal.http_time(p_text text) returns timestamptz
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -20,4 +20,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.http_time(text) is
-  'a date as HTTP writes it, in the form of today or one of the two of before; null for anything else';
+  'an HTTP date in the present form or one of the two obsolete forms; null for other text';

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reads the path in its text form, in which each key is quoted; keys are emptied first. A path that passes visits each
--- value of the JSON once for each $ in it, and there are at most 16. What does not pass:
+-- Reads the text form of the path, in which each key is quoted. It first empties the keys. A path that passes visits
+-- each value of the JSON once for each $ in it, and at most 16 are allowed. These do not pass:
 -- - a filter, **, keyvalue() or like_regex; a second wildcard: they may combine all elements with all, or take
 --   exponential time
--- - several subscripts, like [0,0] or [0 to 9]: in lax mode each pair of brackets multiplies what was found before
+-- - several subscripts, like [0,0] or [0 to 9]: in lax mode each pair of brackets multiplies the values found before
 -- - a subscript that is a path
 -- - the comparison of two paths, of which each may find a million values
--- - products, quotients and remainders: of two numbers with 100,000 digits they take a second
+-- - products, quotients and remainders: with two numbers of 100,000 digits they take a second
 -- - datetime(), which parses each value
 --
--- The first regular expression is for usual paths: 2 us instead of 5.
+-- The first regular expression is for common paths: 2 µs instead of 5.
 create or replace function postrider_internal.jsonpath_is_cheap(p_path jsonpath) returns boolean
 language sql immutable parallel safe
 as $$
@@ -19,4 +19,4 @@ as $$
              !~ E'[?/%,]|[*].*[*]| [*] | to |like_regex|keyvalue|datetime|\\[[^\\]]*[$]|[=<>][-+ (]*[$]|([$].*){17}')
 $$;
 comment on function postrider_internal.jsonpath_is_cheap(jsonpath) is
-  'whether the time of a path grows no faster than the JSON that it is applied to; false: perhaps it does';
+  'whether a path takes time in proportion to its JSON; false: unknown';

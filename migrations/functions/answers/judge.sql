@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- What finish is to plain jobs, for those that claim called rich: an attempt that the worker takes for a success is
--- held against what its job and service ask of the answer. Then finish does the rest.
+-- Replaces finish for jobs with is_rich. It checks an attempt that the worker takes for a success against the rules of
+-- its job and service. Then finish stores the result.
 --
--- A 304 that the cache asked for is answered with what is cached, under its own status. stale_if_error serves at once,
--- not
--- after the last attempt: who allows old answers wants one rather than a wait.
+-- If the cache asked for a 304, the cached answer is used, with its own status. stale_if_error serves at once, not
+-- after the last attempt, because a job that accepts old answers prefers one to a wait.
 --
 -- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
 create or replace function postrider_internal.judge(p_worker int, p_app_version text,
@@ -28,7 +27,7 @@ declare
   v_paginate jsonb;
   v_done bigint[];
   v_unfit bytea[] := '{}';
-  -- By the places of their attempts.
+  -- By the index of their attempts.
   v_envelope_codes text[];
   v_error_names text[];
   v_is_unfit boolean;
@@ -50,19 +49,19 @@ begin
          and (v_attempt.credential is null
               or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c
                                                where c.name = v_attempt.credential)) then
-        -- The list is over.
+        -- The list has ended.
         v_attempt.verdict := 's';
         v_attempt.code := null;
         v_attempt.error := null;
       elsif v_paginate is not null then
-        -- Of a list of pages the answer alone does not tell which one it was.
+        -- For a list of pages the answer alone does not show the page number.
         v_attempt.error := v_attempt.error || format(' (page %s)',
           coalesce((select max(p.page) from postrider_internal.fetched_pages p where p.job_id = v_attempt.job_id), 0)
             + 1);
         p_attempts[i].error := v_attempt.error;
       end if;
     end if;
-    -- A job may fail with an answer by which the server has acted: that outdates what is cached.
+    -- The server may have acted although the job fails. Then cached answers become invalid.
     continue when v_attempt.verdict <> 's' and not v_cached
       and (v_attempt.credential is null or v_attempt.code is distinct from 'http_status')
       and not coalesce(v_attempt.status between 200 and 399 or v_attempt.redirected, false);
@@ -70,7 +69,7 @@ begin
     select * into v_service from postrider.services s where s.name = v_job.service;
     v_service.envelope := postrider_internal.used_envelope(v_job.use_envelope, v_service.envelope);
     if v_attempt.server is not null then
-      -- Links to further pages are compared with where the call went.
+      -- Links to further pages are compared with the URL that was called.
       v_service.base_url := coalesce((select t.base_url from postrider_internal.server_routes t
                                       where t.id = v_attempt.server), v_service.base_url);
     end if;
@@ -111,7 +110,7 @@ begin
       end if;
     end if;
     if v_attempt.verdict = 's' and v_job.service is not null and v_service.name is null then
-      -- What its envelope would have said of the answer nobody knows.
+      -- Without the service its envelope is unknown, so the answer cannot be judged.
       v_attempt.verdict := 'f';
       v_attempt.code := 'config';
       v_attempt.error := format('service %s was removed while the call was under way, so the answer could not be judged; insert it again and retry the job', v_job.service);
@@ -122,7 +121,7 @@ begin
                                              v_attempt.body);
       v_is_unfit := v_attempt.cache = 'revalidated' and v_answer.verdict <> 's';
       if v_is_unfit then
-        -- The stored answer may have been a success to another job.
+        -- The stored answer may have been a success for another job.
         v_unfit := v_unfit || v_call.key;
         v_answer.error := format('status 304, but the cached answer does not fit this job (%s: %s); the next try asks for all of it',
           v_answer.code, v_answer.error);
@@ -159,14 +158,15 @@ begin
         v_attempt.result := v_turn.result;
         v_pages[i] := v_turn.page;
         if (v_turn.page).job_id is not null or v_turn.code = 'pagination_loop' then
-          -- A good page is kept in pages and in the result; the last one's body alone would pass for all of it.
+          -- A good page is stored in pages and in the result. The body of the last page alone would look like the whole
+          -- answer.
           v_attempt.body := null;
           v_attempt.encoding := null;
         end if;
       end if;
     end if;
-    -- To at_most_once a failure that others try again is final. Only that a GET or HEAD may have reached the server is
-    -- nothing that somebody must know.
+    -- For an at_most_once job a retryable failure is final, so a stale answer may serve then too. The same holds if a
+    -- GET or HEAD may have reached the server, because no user needs to know that.
     if v_cached and v_service.stale_if_error is not null and v_attempt.code is distinct from 'too_expensive'
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
@@ -206,9 +206,9 @@ begin
         on conflict do nothing;
   end if;
   if v_cached or v_outdates <> '{}' then
-    -- Storing locks entries in one order, outdating those of one job after the other: batches that only store go side
-    -- by side, one that outdates has the service's entries for itself. Two that did both waited for each other until
-    -- their time was over.
+    -- Storing locks entries in one order. Invalidating locks the entries of one job after the other. So batches that
+    -- only store run concurrently, and a batch that invalidates has the entries of the service alone. Without this
+    -- lock, two batches that did both waited for each other until they timed out.
     perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service)
       else pg_advisory_xact_lock_shared(1886351477, l.service) end
        from (select hashtext(s.name) as service, bool_or(x.job_id = any (v_outdates)) as outdates
@@ -230,7 +230,7 @@ begin
     end if;
   end if;
   if v_outdates <> '{}' then
-    -- Whether or not the lease still held: the server has acted.
+    -- Also without a lease, because the server has acted.
     perform postrider_internal.invalidate_changed_url(postrider_internal.filled_job(j), case when s.has_servers
                                                       then postrider_internal.keyed_service(s, p_worker)
                                                         else s end, x.headers)
@@ -252,4 +252,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge(int, text, postrider_internal.finished_attempt[]) is
-  'finish for jobs that ask more of an answer than its status; returns the seq of each attempt whose lease still held';
+  'finish for jobs with rules for their answers; returns the seq of each attempt whose lease still held';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- The expressions are evaluated before finish locks the row of ready, so a cancel does not wait for them.
+-- Evaluates the expressions before finish locks the row of ready, so a cancel does not wait for them.
 create or replace function postrider_internal.judge_alone(p_worker int, p_app_version text,
                                                           p_attempts postrider_internal.finished_attempt[])
 returns bigint[]

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What an answer must be beyond its status, in this order: charset, JSON, envelope, extract, result_type, validator.
--- The validator looks at the whole JSON, whatever extract or the envelope pick from it. XML was checked by the worker,
--- what comes from the cache by the one that stored it (is_fit_cache_entry).
+-- Checks an answer beyond its status in this order: charset, JSON, envelope, extract, result_type, validator. The
+-- validator checks the whole JSON, not only the part that extract or the envelope select. The worker has checked XML,
+-- for cached answers the worker that stored them (is_fit_cache_entry).
 --
--- An answer without a body by its status or method passes all but result_type. Under an envelope the same holds for an
--- empty body: such services answer so where there is nothing to say.
+-- An answer without a body by its status or method passes all checks except result_type. With an envelope this also
+-- holds for an empty body, because such services may answer without a body.
 --
--- All that depends on the answer's bytes stands in one block that catches, since an answer must never undo the batch
--- that it came with. No error quotes the body, but for the envelope's message. The function has no settings of its own,
--- which would cost as much as the rest: its caller's hold.
+-- One block catches all errors that depend on the bytes of the answer, because an answer must never roll back its
+-- batch. Apart from the envelope's message, no error quotes the body. The function has no SET clauses, which would cost
+-- as much as the rest; the settings of its caller apply.
 create or replace function postrider_internal.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text,
@@ -24,7 +24,7 @@ declare
   v_text text;
   v_json jsonb;
   v_outcome record;
-  v_source text;                           -- what has picked the result; null: nothing has
+  v_source text;                           -- the expression that selected the result; null: none
   v_found text;
   v_state text;
   v_context text;
@@ -86,7 +86,7 @@ begin
     else
       result := v_json;
     end if;
-    -- A result that is not there is JSON's null: a null column stands for an answer that was not judged.
+    -- A missing result is stored as JSON null, because a null column means that the answer was not judged.
     result := coalesce(result, 'null');
 
     if p_job.result_type <> 'any' and jsonb_typeof(result) <> replace(p_job.result_type, 'list', 'array') then
@@ -103,7 +103,7 @@ begin
       return;
     end if;
 
-    -- Of a list of pages page_turn asks, which knows all of them.
+    -- For a list of pages page_turn checks this, because it knows all pages.
     if p_job.require_data and p_job.paginate is null and result in ('null', '[]', '{}') then
       verdict := 'f';
       code := 'no_data';
@@ -170,4 +170,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is
-  'what an answer with a good status means for its job: s, f or r, with code and sentence, the result and the charset';
+  'the outcome of an answer with a good status: s, f or r, with code, sentence, result and charset';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: answers/envelope_is_cheap.sql, answers/validator_is_cheap.sql, pages/page_next_path.sql
--- Inlined into prepare.
+-- PostgreSQL inlines this function into prepare.
 create or replace function postrider_internal.judges_cheaply(p_job postrider.jobs, p_envelope jsonb) returns boolean
 language sql immutable parallel safe
 as $$

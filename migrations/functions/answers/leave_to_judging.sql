@@ -10,4 +10,4 @@ begin
 end
 $$;
 comment on function postrider_internal.leave_to_judging(boolean) is
-  'raises PR016 if something is expensive and this is not the session for it';
+  'raises PR016 if work is expensive and only the judging session may do it';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A plain path that crosses an array finds one value in each element (lax mode); nothing of that is dropped.
+-- A plain path through an array finds one value in each element (lax mode), and all of them are kept.
 create or replace function postrider_internal.path_value(p_json jsonb, p_path jsonpath) returns jsonb
 language plpgsql immutable strict parallel safe
 as $$
@@ -14,4 +14,4 @@ begin
 end
 $$;
 comment on function postrider_internal.path_value(jsonb, jsonpath) is
-  'what a path finds: the value of a plain path, an array for one that may find several; null if it finds none';
+  'the values of a path: one value for a plain path, an array if it may find several; null: nothing found';

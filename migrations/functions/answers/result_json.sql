@@ -7,4 +7,4 @@ begin atomic
     then postrider_internal.try_jsonb(p_body) end;
 end;
 comment on function postrider_internal.result_json(bytea, bytea) is
-  'the JSON of an answer that says it is JSON, parsed when somebody looks; null for any other body';
+  'the JSON of an answer with a JSON Content-Type, parsed when it is read; null for any other body';

@@ -6,4 +6,4 @@ begin atomic
   select split_part(postrider_internal.content_type(p_headers), ';', 1) ~* 'json';
 end;
 comment on function postrider_internal.says_json(bytea) is
-  'whether the Content-Type of an answer says that it is JSON; null without one';
+  'whether the Content-Type of an answer is JSON; null without one';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For a handler of query_canceled: a person may have cancelled the statement, which says nothing of the job. The limit
--- does not strike twice, so what follows is to be short.
+-- For a handler of query_canceled. A user may have cancelled the statement, which says nothing about the job. The time
+-- limit applies only once in a statement, so later work must be short.
 create or replace function postrider_internal.too_expensive(p_what text) returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -13,4 +13,4 @@ begin
 end
 $$;
 comment on function postrider_internal.too_expensive(text) is
-  'the sentence for what took all of the time of its statement; raises query_canceled again if it was somebody who cancelled it';
+  'the error sentence for work that took all the time of its statement; raises again if a user cancelled it';

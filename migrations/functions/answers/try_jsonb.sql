@@ -11,7 +11,7 @@ begin
   return case when octet_length(v_text) <= 2000 or not postrider_internal.has_endless_numbers(v_text, v_json)
     then v_json end;
 exception when others then
-  -- A shortage of the database says nothing of the body.
+  -- A shortage of the database says nothing about the body.
   if postrider_internal.is_transient_error(sqlstate) then
     raise;
   end if;

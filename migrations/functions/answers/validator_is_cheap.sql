@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each level of a validator may look at all that is below it once more, and each key at each element of a list.
+-- Each level of a validator may read all levels below it once more, and each key reads each element of a list.
 create or replace function postrider_internal.validator_is_cheap(p_validator jsonb) returns boolean
 language sql immutable parallel safe
 as $$

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Follows the template, so its depth is the template's (at most 32), however deep the answer. Each member of an object
--- costs 2 us; an array is looked at as a whole by a jsonpath, and only one that does not fit element by element.
--- Runs no query while all fits, and has no settings of its own: its caller's hold.
+-- Follows the template, so its depth is at most the 32 levels of the template, however deep the answer is. Each member
+-- of an object costs 2 µs. A jsonpath checks an array as a whole; only an array that does not fit is read element by
+-- element. It runs no query while all fits, and has no SET clauses; the settings of its caller apply.
 create or replace function postrider_internal.validator_mismatch(p_template jsonb, p_value jsonb,
                                                                  p_path text default '$')
 returns text
@@ -71,4 +71,4 @@ begin
 end
 $$;
 comment on function postrider_internal.validator_mismatch(jsonb, jsonb, text) is
-  'where and how a JSON value differs from a validator; null if it fits. Names paths and types, never a value';
+  'where and how JSON differs from a validator, as paths and types without values; null: it fits';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In strict mode a missing key makes a condition unknown, and a filter drops what is unknown like what is false. So
--- `exists(@ ? (condition))` is always true or false, and only that may be negated.
+-- In strict mode a missing key makes a condition unknown, and a filter drops unknown like false. So `exists(@ ?
+-- (condition))` is always true or false, and only such a condition may be negated.
 create or replace function postrider_internal.validator_path(p_template jsonb) returns text
 language plpgsql immutable strict parallel safe
 as $$
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.validator_path(jsonb) is
-  'a validator as a condition of a jsonpath in strict mode; it says the same as validator_mismatch, many times faster';
+  'a validator as a condition of a strict jsonpath, equal to validator_mismatch and many times faster';

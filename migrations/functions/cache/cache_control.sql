@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 section 5.2: names in any case, values as tokens or quoted. Of a directive that comes twice the first
--- counts.
+-- RFC 9111 section 5.2: names in any case, values as tokens or quoted. If a directive occurs twice, the first counts.
 create or replace function postrider_internal.cache_control(p_text text) returns jsonb
 language sql immutable parallel safe
 as $$
@@ -13,4 +12,4 @@ as $$
            order by 1, m.place) d
 $$;
 comment on function postrider_internal.cache_control(text) is
-  'the directives of a Cache-Control header, name in lower case to value; an empty text where there is none';
+  'the directives of a Cache-Control header as an object: lower-case name to value, empty text without a value';

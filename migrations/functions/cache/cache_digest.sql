@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- SHA-256 over lines that cannot run into each other: none but the last, the body, can hold a line feed. Arguments of
--- the URL, of the job and of the service are lines of their own; jsonb is canonical as it is.
+-- SHA-256 over lines that cannot merge: only the last line, the body, can hold a line feed. Arguments of the URL, the
+-- job and the service are separate lines. jsonb is canonical already.
 --
--- Written without SQL functions and queries, which would be started anew for each key (100 us), and with columns for
--- arguments: rows of 50 columns would be taken apart and put together on the way (5 us). Its callers set the
--- search_path (setting it here is 2 us more).
+-- Uses no SQL functions and queries, which PostgreSQL would start anew for each key (100 µs). The parameters are
+-- columns: rows of 50 columns would be split and joined on the way (5 µs). The callers set the search_path, because
+-- setting it here takes 2 µs more.
 --
--- Answers to one user are never served to another: who sends an Authorization or a Cookie has entries of its own.
+-- An answer to one user never serves another: a job that sends Authorization or Cookie has separate entries.
 --
--- Null: not to be cached. A user or password in the URL is such a case: the answer is that user's, and the password
--- must not be found again, not even as a hash that could be tried.
+-- Null: the answer is not cached. One case is a user or password in the URL. The answer belongs to that user, and the
+-- password must not be recoverable, not even from a hash by guessing.
 create or replace function postrider_internal.cache_digest(
   p_method text, p_url text, p_use_cdn boolean, p_base_url text, p_cdn_url text, p_query jsonb, p_service_query jsonb,
   p_headers jsonb, p_service_headers jsonb, p_body bytea, p_body_json jsonb, p_body_form jsonb, p_body_parts jsonb,
@@ -42,8 +42,8 @@ begin
     v_query := substr(v_url, position('?' in v_url) + 1);
     v_url := split_part(v_url, '?', 1);
     if length(v_query) - length(replace(v_query, '&', '')) > 50 then
-      -- The same order. By insertion, as below, thousands of arguments would take seconds; for a few a query takes
-      -- longer.
+      -- The same order. The insertion sort below would take seconds for thousands of arguments. For a few arguments a
+      -- query takes longer.
       v_query := array_to_string(array(
         select p.pair
           from string_to_table(v_query, '&') with ordinality as p(pair, place)
@@ -82,4 +82,4 @@ end
 $$;
 comment on function postrider_internal.cache_digest(
   text, text, boolean, text, text, jsonb, jsonb, jsonb, jsonb, bytea, jsonb, jsonb, jsonb, text[], text) is
-  'the key of an answer: method, URL, arguments, body, namespace and owner, hashed';
+  'the key of a cache entry: hash of method, URL, arguments, body, namespace and owner';

@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Least recently used, without an index on last_used, which every note of a use would have to renew. When the cache is
--- too large, 500 pages tell the time of last use before which entries must go to make it a tenth smaller than allowed;
--- then 2000 pages a second are walked and rid of them. Up to 500 pages (some 10,000 entries) the order is exact.
+-- Evicts the least recently used entries without an index on last_used, which each recorded use would have to update.
+-- When the cache is too large, it samples 500 pages. From them it computes the time of last use up to which entries
+-- must go, so that the cache becomes a tenth smaller than allowed.
 --
--- With them goes what tells the variants of an answer apart (cache_varies), by the time of the last answer; after
--- thirty days in any case, since entries also go by other ways. Whose variant is still there is asked for once more, no
--- worse.
+-- Then it scans 2000 pages a second and deletes these entries. Up to 500 pages (some 10,000 entries) the order is
+-- exact.
+--
+-- It also deletes rows of cache_varies, which tell the variants of an answer apart, by the time of the last answer.
+-- They go after thirty days in any case, because entries may also be deleted elsewhere. If a variant still exists then,
+-- the server is called once more.
 create or replace function postrider_internal.cache_evict() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -61,4 +64,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cache_evict() is
-  'keeps the cache within settings.cache_max_bytes, a part of it at a time; how many entries it removed';
+  'keeps the cache within settings.cache_max_bytes, one part at a time; returns how many entries it removed';

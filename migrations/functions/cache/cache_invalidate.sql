@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Services that share a namespace are served each other's answers, so one's invalidation takes all of the namespace.
+-- Services that share a namespace serve each other's answers, so the invalidation of one covers the whole namespace.
 create or replace function postrider.cache_invalidate(service text default null,
                                                       pattern text default '%') returns bigint
 language plpgsql security definer
@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider.cache_invalidate(text, text) is
-  'removes the cached answers of a service and of those that share its cache_namespace (null: any, '''': of jobs without one) whose URL is LIKE the pattern; how many';
+  'removes cached answers of a service and its cache_namespace (null: all) with URL LIKE pattern; returns how many';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined by the planner, so that no row is put together for it.
+-- The planner inlines this function, so it builds no row for it.
 create or replace function postrider_internal.cache_key(p_job postrider.jobs,
                                                         p_service postrider.services) returns bytea
 language sql stable
@@ -31,4 +31,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.cache_key(postrider.jobs, postrider.services) is
-  'the key of a job''s answer; null for a job that is not cached: a download, a password in its URL, in http mode other than GET and HEAD';
+  'the cache key of a job; null: not cached, as for a download or a password in the URL';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- RFC 9111 section 3.2: a 304 brings new values; those about the body it does not carry, and cookies, are left. When
--- the kept answer came and how old it was then says nothing any more, though the 304 may not say it anew.
+-- RFC 9111 section 3.2: a 304 brings new header values. Values about the body, which it does not carry, and cookies are
+-- skipped. The stored Date and Age no longer apply, even if the 304 has no new ones.
 --
--- judge, which calls it, has hash joins off; an answer may have thousands of lines.
+-- judge calls this with hash joins off, and an answer may have thousands of lines.
 create or replace function postrider_internal.cache_merge(p_kept bytea, p_news bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp

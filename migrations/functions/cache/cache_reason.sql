@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In the order in which the metadata are looked at. Written so that the planner inlines it (no query, no set, and
--- stable, as the sum of a time and an interval is): 20 us a job else.
+-- In the order in which the conditions are checked. Written so that the planner inlines it: no query, no set, and
+-- stable, like the sum of a time and an interval. Without inlining it takes 20 µs a job.
 create or replace function postrider_internal.cache_reason(
   p_entry postrider.cache_entries, p_now timestamptz, p_ttl interval, p_version bigint, p_sensitive text,
   p_app_version text)
@@ -21,4 +21,4 @@ as $$
 $$;
 comment on function postrider_internal.cache_reason(postrider.cache_entries, timestamptz, interval, bigint, text,
                                                     text) is
-  'hit, or why an entry does not serve a job';
+  'hit, or the reason why an entry does not serve a job';

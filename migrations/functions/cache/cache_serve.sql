@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Of the claimed jobs given, those that want the cache: who has an entry that serves is finished here, without a call;
--- who wants what is being fetched already waits for it (join_cache_flight); the others are noted in cache_flights and
--- called.
+-- Handles claimed jobs that use the cache. If an entry serves a job, the job ends here without a call. If another job
+-- is already fetching the same answer, the job waits for it (join_cache_flight). The others are recorded in
+-- cache_flights and called.
 --
--- An answer from the cache is held against the job like one from the network: a validator may have come since. One
--- whose status or length the job does not accept (is_fit_cache_entry), or which is not what the job asks of an answer,
--- is no answer to it, and the server is asked. On the judging session its entry is removed: otherwise the job would
--- come back here before its call.
+-- A cached answer is checked against the job like one from the network, because a validator may have been added since.
+-- An answer does not serve if the job does not accept its status or length (is_fit_cache_entry) or its content. Then
+-- the server is called. The judging session also removes the entry, because otherwise the job would return here before
+-- its call.
 --
--- A job whose cached answer may be expensive to judge is neither ended nor called here, unless p_judges: then this is
--- the judging session. p_error: such a job fails with too_expensive and this sentence.
+-- If judging the cached answer may be expensive, the job is neither ended nor called here, unless p_judges. p_judges:
+-- this is the judging session. p_error: such a job fails with too_expensive and this sentence.
 --
--- Bodies over 64 kB are taken one by one: an array of them all may be too large for one value.
+-- Bodies over 64 kB are read one by one, because an array of all may be too large for one value.
 create or replace function postrider_internal.cache_serve(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_judges boolean default false, p_error text default null, out done bigint[], out expensive bigint[])
@@ -42,7 +42,7 @@ begin
            s.cache_mode = 'http' and j.headers is not null and postrider_internal.wants_fresh(
              case when j.parent_id is not null then (postrider_internal.filled_job(j)).headers
                else j.headers end) as wants_fresh,
-           -- Who asks by itself whether something has changed gets the server's own answer to that.
+           -- A job that sends its own conditional headers gets the server's own answer.
            case when num_nonnulls(j.headers, s.headers) > 0 then
              lower(concat(j.headers, s.headers) collate "C")
                 ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
@@ -58,7 +58,7 @@ begin
                        else postrider_internal.cache_key(j, s) end as base
            offset 0) b
      where j.cache_ttl is not null
-           -- Others are refused after this, by fail_misconfigured_jobs.
+           -- fail_misconfigured_jobs fails the other jobs later.
        and (j.service is null
             or s.name is not null
                and (case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end is not null
@@ -83,7 +83,7 @@ begin
              else postrider_internal.cache_reason(e, c.now, c.ttl, x.cache_version, x.cache_sensitive, p_app_version)
            end as reason,
            e.status, e.headers as answered, e.encoding, e.created_at, e.etag, e.last_modified,
-           -- What is of another version or of somebody else is not asked about: a 304 would serve it.
+           -- An entry of another version or of another user is not revalidated, because a 304 would serve it.
            e.version = x.cache_version and e.sensitive is not distinct from x.cache_sensitive
              and e.app_version is not distinct from p_app_version as is_own,
            e.last_used < now() - interval '1 min' as is_to_touch,
@@ -98,7 +98,7 @@ begin
      where x.key is not null),
   marked as (
     select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own
-             -- To others an If-None-Match is a condition that the server answers with 412 (RFC 9110 section 13.1.2).
+             -- With other methods the server answers a failed If-None-Match with 412 (RFC 9110 section 13.1.2).
              and l.method in ('GET', 'HEAD') and not l.asks_itself as asks from looked l)
   select array_agg(row(
              h.track, h.seq, h.fence, h.job, 's', h.status, null, null, h.answered, h.body, null,
@@ -140,7 +140,7 @@ begin
         end if;
         v_is_large := v_attempt.body is null;
         if v_is_large then
-          -- The entry may have been replaced since; then the job is called.
+          -- The entry may have been replaced since. Then the job is called.
           select e.body into v_attempt.body from postrider.cache_entries e
             where e.key = v.key[i] and e.created_at = v.created_at[i];
         end if;
@@ -155,7 +155,8 @@ begin
           select 'f'::"char" as verdict, 'too_expensive' as code, p_error as error, null::jsonb as result,
                  null as encoding into v_answer;
         end if;
-        -- What is no success to this job, like HTML that counts as a 502, may have been one to the job that stored it.
+        -- An answer may fail for this job although it was a success for the job that stored it, like HTML that counts
+        -- as a 502.
         if v_answer.verdict is distinct from 's' and v_answer.code is distinct from 'too_expensive' then
           if p_judges then
             perform postrider_internal.delete_free_cache_entries(array[v.key[i]], false);
@@ -211,4 +212,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cache_serve(int, text, int[], bigint[], bigint[], bigint[], boolean, text) is
-  'ends the claimed jobs that the cache can serve, lets others wait for the same call; those that are not to be called now, and those whose cached answers the judging session judges';
+  'ends claimed jobs that the cache can serve, and lets others wait for the same call; returns done and expensive jobs';

@@ -62,4 +62,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cache_spec(jsonb) is
-  'the job that a spec given to cache_put describes, by the rules of jobs; it is not inserted';
+  'the job that a spec for cache_put describes, checked by the rules of jobs but not inserted';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whoever puts an argument into the URL and whoever puts it into query send the same request. The server's rules are
--- about requests, so in http mode they have one key: a PUT must find what a GET has left, however either is written.
+-- An argument in the URL and the same argument in query make the same request. In http mode the rules of the server
+-- apply to requests, so both have one key. A PUT must find the entry of a GET, in whichever way either is written.
 create or replace function postrider_internal.cache_url(p_url text, p_query jsonb, p_common jsonb,
                                                         p_ignore text[]) returns text
 language sql immutable parallel safe
@@ -10,4 +10,4 @@ as $$
     coalesce(postrider_internal.query_beside(p_common - p_ignore, p_url), '{}') || coalesce(p_query - p_ignore, '{}'))
 $$;
 comment on function postrider_internal.cache_url(text, jsonb, jsonb, text[]) is
-  'http mode: a job''s URL with the arguments of its query and of its service, as its key has it';
+  'http mode: the URL of a job with the arguments of its query and service, as used in its key';

@@ -6,4 +6,4 @@ as $$
       || case when p_call.last_modified is not null then array['if-modified-since', p_call.last_modified] end
 $$;
 comment on function postrider_internal.cache_validators(postrider_internal.cache_flights) is
-  'name, value, ... of the headers that ask whether a cached answer still holds; null if there is nothing to ask';
+  'name, value, ... of the headers that revalidate a cached answer; null: it has no validator';

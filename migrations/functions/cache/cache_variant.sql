@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The secondary key of RFC 9111 section 4.1. The salt is new whenever the row is: without the row no variant is found.
+-- The secondary key of RFC 9111 section 4.1. Each new row has a new salt, so without the row no variant is found.
 create or replace function postrider_internal.cache_variant(p_key bytea, p_job jsonb, p_service jsonb) returns bytea
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cache_variant(bytea, jsonb, jsonb) is
-  'http mode: the key of the variant that the headers of job and service choose; the key itself if the answer has none';
+  'http mode: the key of the variant for the headers of job and service; without variants the key itself';

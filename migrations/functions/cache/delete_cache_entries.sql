@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Locks in the order of the keys, as whoever stores does but for variants: those come by their base
+-- Locks in the order of keys, like sessions that store entries. Those store variants in the order of their base
 -- (end_cache_flights).
 create or replace function postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) returns bigint
 language plpgsql
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.delete_cache_entries(bytea[], text) is
-  'removes entries by key and counts them; how many';
+  'removes entries by key, counts them under an outcome, and returns how many';

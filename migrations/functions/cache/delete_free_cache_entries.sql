@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Skips what is locked, since the caller may hold rows that come later in the order of locks.
+-- Skips locked rows, because the caller may hold rows that come later in the lock order.
 create or replace function postrider_internal.delete_free_cache_entries(p_keys bytea[],
     p_is_invalidated boolean) returns void
 language plpgsql
@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.delete_free_cache_entries(bytea[], boolean) is
-  'removes the entries of these keys without waiting for locks; p_is_invalidated: cache_status counts them as invalidated';
+  'removes the entries of these keys without waiting for locks; p_is_invalidated: count them as invalidated';

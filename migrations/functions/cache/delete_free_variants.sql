@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Waits for nobody: a call's end and the leader's second come first. A row that another transaction holds is either
--- gone when that ends, or found again. What holds it may also be a newer answer: that goes too, and is asked for once
--- more.
+-- Does not wait for locks, because it runs at the end of a call and in the leader's duties. A locked row is either gone
+-- when that transaction ends, or found again. A transaction may also hold it for a newer answer. That answer is deleted
+-- too, and the server is called once more.
 create or replace function postrider_internal.delete_free_variants(p_keys bytea[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,4 +16,4 @@ begin
 end
 $$;
 comment on function postrider_internal.delete_free_variants(bytea[]) is
-  'removes the entries of these keys, and what tells their variants apart, as far as nobody holds them';
+  'removes the entries of these keys and their rows of cache_varies, without waiting for locks';

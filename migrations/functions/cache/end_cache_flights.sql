@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- After finish: what the calls that have ended mean for the cache. An attempt whose lease was gone stores nothing and
--- lets the next in line call.
+-- Runs after finish and applies the ended calls to the cache. An attempt without a lease stores nothing and lets the
+-- next job in line make the call.
 --
--- Whoever holds an entry (an open transaction that has called cache_invalidate) is waited for for 20 ms, and then,
--- since there may be more of them, for 1 ms each: this runs in the end of a call, which would take its whole batch
--- along. Such an answer is not stored, which says nothing about it: the first in line makes the next call.
+-- An open transaction that has called cache_invalidate may hold an entry. This waits 20 ms for the first such entry and
+-- 1 ms for each further one. It runs at the end of a call, and a timeout would lose its whole batch. An answer not
+-- stored for this reason may be good, so the first job in line makes the next call.
 --
 -- Lock order: cache_flights by key, then entries by base and key, then scheduled.
 create or replace function postrider_internal.end_cache_flights(
@@ -36,8 +36,8 @@ begin
                 order by o.key
                   for update of o))
       returning c.*)
-    -- A variant's key tells nothing of its base, and the base's row may be made here: so all variants of one base, then
-    -- those of the next.
+    -- The key of a variant does not show its base, and this may insert the row of the base. So all variants of one base
+    -- come first, then those with the next base.
     select * from ended e order by e.base, e.key, e.job_id
   loop
     select x.* into v_attempt from unnest(p_attempts) x where x.job_id = v_call.job_id;
@@ -54,7 +54,7 @@ begin
         v_service := postrider_internal.keyed_service(v_service, p_worker);
       end if;
       v_serves := true;
-      -- What an answer says must never undo the batch that it came with.
+      -- An error while an answer is stored must never roll back its batch.
       begin
         perform set_config('lock_timeout', v_patience, true);
         if v_attempt.cache = 'stale' then
@@ -85,7 +85,7 @@ begin
               from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
           end if;
         else
-          -- Another user has logged in, or the service has another base: who asks now does not ask for this answer.
+          -- Another user has logged in, or the service has another base. Jobs look for another key now.
           v_serves := false;
         end if;
         perform set_config('lock_timeout', v_timeout, true);
@@ -98,15 +98,15 @@ begin
           v_serves := false;
       end;
       if not v_serves and not v_is_held then
-        -- Nobody can be served by such answers: for a while nobody waits for one, and those who do go now, all of them.
+        -- No job can be served by such answers. For a minute no job waits for one, and all waiting jobs are released
+        -- now.
         insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key,
             clock_timestamp() + interval '1 min')
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
     elsif v_call.asks and v_attempt.status = 304 and v_attempt.redirected then
-      -- The URL has come to lead elsewhere: the next try is not to ask about this answer again, unless somebody holds
-      -- it.
+      -- The URL now redirects elsewhere. The next attempt must not revalidate this answer. A locked entry is skipped.
       update postrider.cache_entries e set etag = null, last_modified = null
        where e.ctid = any (array(
                select o.ctid from postrider.cache_entries o
@@ -125,4 +125,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_cache_flights(int, text, postrider_internal.finished_attempt[], bigint[]) is
-  'stores the answers of calls that were made for the cache, and wakes who waited for them';
+  'stores answers of calls that were made for the cache, and releases the jobs that waited for them';

@@ -9,4 +9,4 @@ begin
 end
 $$;
 comment on function postrider_internal.filled_key(postrider.jobs, postrider.services) is
-  'the cache key of a member, with its templates filled';
+  'the cache key of a member after its templates are filled';

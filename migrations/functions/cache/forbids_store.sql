@@ -7,4 +7,4 @@ as $$
     '$.keyvalue() ? (@.key like_regex "^cache-control$" flag "i" && @.value like_regex "no-store" flag "i")'), false)
 $$;
 comment on function postrider_internal.forbids_store(jsonb) is
-  'http mode: whether a request''s own headers say that its answer must not be kept';
+  'http mode: whether the request''s own headers forbid to store its answer';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 as a private cache: private is no obstacle and s-maxage is for others. No guess is made where the server
--- says nothing (section 4.2.2 allows one): such an answer serves only after it has been confirmed.
+-- RFC 9111 for a private cache: private is allowed, and s-maxage does not apply. If the server gives no lifetime, none
+-- is guessed (section 4.2.2 would allow it). Such an answer serves only after revalidation.
 --
--- An answer is as old as its Age or its Date says, whichever is more (section 4.2.3); Date has whole seconds.
+-- The age of an answer is the larger of its Age and the time since its Date (section 4.2.3). Date has whole seconds.
 create or replace function postrider_internal.http_freshness(
   p_headers bytea, p_now timestamptz, out is_storable boolean, out fresh interval, out is_strict boolean,
   out vary text[])
@@ -21,7 +21,7 @@ begin
   is_storable := not v_control ? 'no-store' and not '*' = any (vary);
   is_strict := v_control ?| '{no-cache,must-revalidate}';
   if v_control ? 'no-cache' then
-    -- With field names (no-cache="set-cookie") it may be taken as if it had none.
+    -- With field names (no-cache="set-cookie") it may be treated as if it had none.
     v_seconds := 0;
   elsif v_control ? 'max-age' then
     v_seconds := case when v_control ->> 'max-age' ~ E'^[0-9]+$'
@@ -39,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.http_freshness(bytea, timestamptz) is
-  'http mode: whether an answer may be stored, how long it serves from now on, whether it must never serve stale, and its Vary';
+  'http mode: whether an answer may be stored, how long it is fresh, whether it must never serve stale, its Vary';

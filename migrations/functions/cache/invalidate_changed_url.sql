@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 9111 section 4.4. The variants of an answer are not looked for: without the row of their salt nobody finds them.
--- Location and Content-Location count on the origin of the call alone.
+-- RFC 9111 section 4.4. Variants of an answer need no search, because without the row of their salt they are not found.
+-- Location and Content-Location count only on the origin of the call.
 --
--- Who holds an entry (an open transaction that has called cache_invalidate) is not waited for: this runs in the end of
--- a call, which would take its whole batch along when its time is over. The leader removes what is noted
--- (run_cache_duties); until then it may serve.
+-- This does not wait for an entry that an open transaction holds after cache_invalidate. It runs at the end of a call,
+-- and a timeout would lose its whole batch. The leader removes the recorded keys (run_cache_duties); until then the
+-- entry may serve.
 create or replace function postrider_internal.invalidate_changed_url(p_job postrider.jobs, p_service postrider.services,
                                                                      p_headers bytea)
 returns void
@@ -24,7 +24,7 @@ begin
   p_job.body_parts := null;
   foreach v_name in array '{"",location,content-location}'::text[] loop
     if v_name <> '' then
-      -- Relative to the folder of the URL that was called.
+      -- Relative to the folder of the called URL.
       v_url := postrider_internal.url_join(
         substring(v_own from '^[A-Za-z]+://[^/?#]*(?:/(?:[^?#]*/)?)?'),
         postrider_internal.header_value(p_headers, v_name));
@@ -46,4 +46,4 @@ begin
 end
 $$;
 comment on function postrider_internal.invalidate_changed_url(postrider.jobs, postrider.services, bytea) is
-  'http mode: after a POST, PUT, PATCH or DELETE that was not refused, what is cached of its URL and of those it names goes';
+  'http mode: after a successful POST, PUT, PATCH or DELETE, removes cached answers of its URL and the URLs it names';

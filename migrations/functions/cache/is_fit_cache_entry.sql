@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One job's success may be another's failure, and only successes are served: what the server's own answer would not be
--- to this job, the stored one is not either. Only a worker can tell whether a body is well-formed XML, and it did so
--- for the job that stored it, or nobody did. Inlined by the planner (no query, no set): most jobs pay three
--- comparisons.
+-- A success for one job may be a failure for another, and only successes serve. If the job would not accept this answer
+-- from the server, it does not accept the stored one. Only a worker can check whether a body is well-formed XML, and it
+-- did so only if the job that stored the answer asked for XML.
+--
+-- The planner inlines this function (no query, no set), so most jobs pay three comparisons.
 create or replace function postrider_internal.is_fit_cache_entry(
   p_status int, p_length int, p_is_xml boolean, p_ok_statuses int4multirange, p_max_response bigint,
   p_response_format text)
@@ -14,4 +15,4 @@ as $$
      and (p_is_xml or p_response_format <> 'xml')
 $$;
 comment on function postrider_internal.is_fit_cache_entry(int, int, boolean, int4multirange, bigint, text) is
-  'whether a job accepts the status, the length and the kind of an answer that is kept; null while there is none';
+  'whether a job accepts status, length and kind of a cached answer; null without an answer';

@@ -1,20 +1,24 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Claimed jobs that the cache does not serve. The first for a key leads: it is called, and its row in cache_flights
--- says so to all workers. Those that its answer will not serve, since they have another cache_version, cache_sensitive
--- or app version, are called beside it, and lead nobody. The others leave ready for scheduled, unused, until
--- release_cache_waits makes them ready again; the 15 s are for the case that nobody does.
+-- Handles claimed jobs that the cache does not serve. The first job for a key leads: it is called, and its row in
+-- cache_flights shows this to all workers. A job with another cache_version, cache_sensitive or app version cannot use
+-- that answer. It is called at the same time and leads no other job.
 --
--- A follower holds the leader's row (key share) until its own row in cache_waits is committed. Whoever ends that call
--- deletes the leader's row first and looks for followers afterwards, so it sees them all.
+-- All other jobs move from ready to scheduled without a counted attempt, until release_cache_waits. They are due after
+-- 15 s in case no session releases them.
 --
--- A leader whose lease is gone (reaped, cancelled, handed back) leads nobody any more; its row is taken away here, or
--- by the leader's duties within a second.
+-- A waiting job holds the leader's row (key share) until its own row in cache_waits is committed. The session that ends
+-- the call deletes the leader's row first and searches for waiting jobs afterwards, so it finds all.
 --
--- Lock order: cache_flights by key, then ready by (track, seq). Whose leader has just ended tries to lead in a second
--- round, out of that order: so that INSERT waits for nobody for long, or two workers would wait for each other, and the
--- job is called beside the one that leads by now. What follows it is waited for as in the first round: who ends a call
--- holds its row for as long as its batch takes.
+-- If the lease of a leading job is gone (reaped, cancelled, handed back), it no longer leads. This function deletes its
+-- row, or the leader's duties do within a second.
+--
+-- Lock order: cache_flights by key, then ready by (track, seq). If the leading job has just ended, a second round tries
+-- to lead, out of that order. So its INSERT waits only briefly, because two workers could wait for each other. After a
+-- timeout the job is called at the same time as the job that leads by now.
+--
+-- Waiting for the leader's row follows the order in both rounds. A session that ends a call holds its row as long as
+-- its batch takes.
 create or replace function postrider_internal.join_cache_flight(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[],
   p_reason text[],
@@ -23,7 +27,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_left bigint[];                         -- jobs that have not found their place yet
+  v_left bigint[];                         -- jobs without a place so far
   v_waiting bigint[] := '{}';
   v_found bigint[];
   v_beside bigint[];
@@ -128,4 +132,4 @@ end
 $$;
 comment on function postrider_internal.join_cache_flight(
   int, int[], bigint[], bigint[], bigint[], bytea[], bytea[], text[], boolean[], text[], text[], text) is
-  'notes the calls that are to be made for the cache; jobs that want the same wait; which wait';
+  'records calls made for the cache, and lets jobs that want the same answer wait; returns the waiting jobs';

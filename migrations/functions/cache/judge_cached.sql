@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- p_error: why its answer cannot be judged; then the job fails with it, and keeps that answer.
+-- p_error: the reason why the answer cannot be judged. The job then fails with it and keeps the answer.
 create or replace function postrider_internal.judge_cached(
   p_worker int, p_app_version text, p_track int, p_seq bigint, p_fence bigint, p_job bigint, p_error text)
 returns bigint[]
@@ -20,7 +20,7 @@ begin
           <> '{}' then
     return array[p_seq];
   end if;
-  -- The entry no longer serves, so the job is to be called.
+  -- The entry no longer serves, so the job must be called.
   v_attempt := postrider_internal.unsent_attempt(
     p_track, p_seq, p_fence, 'h', 'internal',
     'the cached answer was replaced before it was judged; no attempt was used');
@@ -29,4 +29,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge_cached(int, text, int, bigint, bigint, bigint, text) is
-  'ends a claimed job with the cached answer that serves it, on the judging session; hands it back if none serves now';
+  'ends a claimed job with its cached answer on the judging session, or hands it back if no entry serves';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The base is part of a cache key. It is that of the first server, whichever was called, so a failover keeps the
--- entries; and environments do not share them. Without a worker (cache_put) the environment is release.
+-- The base URL is part of a cache key. It is the base of the first server, whichever was called, so a failover keeps
+-- the entries. Environments do not share entries. Without a worker (cache_put) the environment is release.
 create or replace function postrider_internal.keyed_service(p_service postrider.services,
                                                             p_worker int) returns postrider.services
 language plpgsql stable
@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.keyed_service(postrider.services, int) is
-  'a service with the base that stands in its cache keys';
+  'a service with the base URL that its cache keys use';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A service's counters stay for as long as it is there or something of it is cached. What is held is the sum of its
--- rows and of what is not folded yet, so all of them go at once or none.
+-- The counters of a service stay while the service exists or has cached entries. Its size is the sum of its rows and of
+-- deltas not folded yet, so all its rows go at once or none.
 --
--- The leader folds in another session, in any order of rows: those that it is at are skipped. The others it cannot add
--- to until this is over, and then begins new ones.
+-- The leader folds in another session, in any order of rows. Rows that it has locked are skipped. It cannot add to the
+-- other rows until this transaction ends, and then inserts new ones.
 create or replace function postrider_internal.prune_cache_totals() returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -34,4 +34,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prune_cache_totals() is
-  'removes the counters of services that were deleted and have nothing in the cache; how many rows went';
+  'removes the counters of deleted services without cached entries; returns how many rows';

@@ -19,7 +19,7 @@ begin
       else '$.download_to: an answer that goes to a file is not cached' end,
       hint = 'Describe the job that is to be served this body.';
   end if;
-  -- No worker has read the body as XML, whatever the job would ask for.
+  -- No worker has checked the body as XML, even if the job asks for XML.
   v_job.response_format := 'raw';
   select * into v_service from postrider.services s where s.name = v_job.service;
   v_service := postrider_internal.keyed_service(v_service, null);
@@ -34,4 +34,4 @@ begin
 end
 $$;
 comment on function postrider_internal.put_cache_entry(jsonb, text, text, bytea, text) is
-  'what the three forms of cache_put do';
+  'the common part of the three forms of cache_put';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- p_key: calls that have ended; p_all: whether their answer now serves everybody who waited. If not, the first in line
--- makes the next call, and the others go on waiting: a server that fails is not met by all of them at once.
+-- p_key: calls that have ended. p_all: whether their answer now serves all waiting jobs. If not, the first job in line
+-- makes the next call, and the others wait. So a failing server does not get all calls at once.
 --
--- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now.
+-- Skips locked rows, because other transactions are promoting, cancelling or moving them.
 create or replace function postrider_internal.release_cache_waits(p_key bytea[], p_all boolean[]) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -42,4 +42,4 @@ begin
 end
 $$;
 comment on function postrider_internal.release_cache_waits(bytea[], boolean[]) is
-  'makes jobs ready that waited for calls which have ended: all of them, or the first in line; how many';
+  'makes jobs ready that waited for ended calls, all or the first in line; returns how many';

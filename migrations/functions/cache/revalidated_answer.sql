@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The entry may have been replaced since it was asked about: by an answer with the same validators, but of another
--- version, of somebody else, or of a status that this job does not accept.
+-- The entry may have been replaced since the call began. The new answer may have the same validators, but another
+-- version, another user, or a status that this job does not accept.
 create or replace function postrider_internal.revalidated_answer(
   p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_news bytea,
   out status smallint, out headers bytea, out body bytea)
@@ -20,4 +20,4 @@ as $$
 $$;
 comment on function postrider_internal.revalidated_answer(postrider_internal.cache_flights, postrider.jobs, text,
                                                           bytea) is
-  'the answer that a 304 stands for; nulls if the entry that was asked about is gone';
+  'the cached answer that a 304 confirms; nulls if the entry is gone';

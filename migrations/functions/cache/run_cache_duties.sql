@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The leader's second for the cache. What it costs while there is nothing to do: five looks at empty tables.
+-- Runs once a second on the leader. Without work it costs five reads of empty tables.
 create or replace function postrider_internal.run_cache_duties() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -9,7 +9,7 @@ declare
   v_folded bigint;
   v_keys bytea[];
 begin
-  -- Counters. What was folded before is dead, and under a transaction held open for hours it stays in the way.
+  -- Counters. Folded rows are dead, and while a transaction stays open for hours they cost time.
   with gone as (
     delete from postrider_internal.cache_deltas t
      where t.ctid = any (array(
@@ -24,11 +24,11 @@ begin
        set jobs = t.jobs + excluded.jobs, entries = t.entries + excluded.entries, bytes = t.bytes + excluded.bytes)
   select max(g.id) into v_folded from gone g;
   if v_folded is not null then
-    -- Rows committed late lie before it: now and then it starts over.
+    -- Rows that were committed late lie before it, so now and then the fold starts from the beginning.
     update postrider_internal.cache_cursor w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
   end if;
 
-  -- Calls whose job is not running any more: whoever waits for them goes on.
+  -- Calls whose job is no longer running. The jobs that wait for them are released.
   with void as (
     delete from postrider_internal.cache_flights c
      where c.ctid = any (array(
@@ -46,13 +46,13 @@ begin
   end if;
   delete from postrider_internal.uncacheable_keys p where p.until < clock_timestamp();
   delete from postrider_internal.cache_waits w where w.run_at < now() - interval '1 min';
-  -- Not the cache's, but the same: jobs that were cancelled or expired while they waited for a token.
+  -- Does the same for credentials: removes jobs that were cancelled or expired while they waited for a token.
   delete from postrider_internal.credential_waits w
    where w.ctid = any (array(
            select x.ctid from postrider_internal.credential_waits x
              where x.run_at < now() - interval '1 min' for update skip locked));
 
-  -- What is outdated and was held by somebody. Whose row is held still stays noted.
+  -- Entries to invalidate that were locked before. If a row is still locked, its key stays recorded.
   select array_agg(distinct o.key) into v_keys from postrider_internal.pending_invalidations o;
   if v_keys is not null then
     perform postrider_internal.delete_free_variants(v_keys);
@@ -66,4 +66,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_cache_duties() is
-  'the cache''s part of the leader''s duties, once a second: counters, calls that nobody makes any more, eviction';
+  'leader, once a second: folds cache counters, ends abandoned calls, invalidates and evicts entries';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who said ignore_cache reads nothing from the cache, whatever the server does; a request that in http mode asks for a
--- confirmed answer (RFC 9111 section 5.2.1.4) is not served one that nobody has confirmed.
+-- A job with ignore_cache reads nothing from the cache, even if the server fails. In http mode a request may ask for a
+-- revalidated answer (RFC 9111 section 5.2.1.4). It then gets no stale one.
 create or replace function postrider_internal.stale_answer(
   p_call postrider_internal.cache_flights, p_job postrider.jobs, p_service postrider.services, p_app_version text,
   p_code text, p_status int, out status smallint, out headers bytea, out body bytea, out encoding text)
@@ -14,7 +14,7 @@ as $$
      and not (p_service.cache_mode = 'http'
               and coalesce(postrider_internal.wants_fresh((postrider_internal.filled_job(p_job)).headers), false))
      and (p_code = 'http_status' and (p_status in (500, 502, 503, 504)
-            -- A status that the job accepts, and yet http_status: HTML that counts as a 502.
+            -- The job accepts the status, but the outcome is http_status: HTML that counts as a 502.
             or p_service.html_is_502 and postrider_internal.is_fit_cache_entry(p_status, null, true, p_job.ok_statuses,
                 null, 'raw'))
           or exists (select from postrider.error_codes c where c.code = p_code and c.class = 'network' and c.retryable))
@@ -31,4 +31,4 @@ as $$
 $$;
 comment on function postrider_internal.stale_answer(
   postrider_internal.cache_flights, postrider.jobs, postrider.services, text, text, int) is
-  'the answer that serves while the server fails (stale_if_error); nulls if there is none';
+  'the cached answer that serves while the server fails (stale_if_error); nulls: no such answer';

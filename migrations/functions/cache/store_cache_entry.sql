@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- One entry per key: a newer answer replaces the older one, whatever version or sensitive value it was of.
+-- One entry for each key: a newer answer replaces the older one of any version or sensitive value.
 --
--- Not stored: parts of an answer (206), answers that set a cookie, what the server forbids in http mode, and what would
--- fill a quarter of the cache by itself.
+-- Not stored: parts of an answer (206), answers that set a cookie, and answers that the server forbids to store in http
+-- mode. An answer that would fill a quarter of the cache alone is not stored either.
 --
--- p_key: of the call (cache_key), looked up before it was made: never the one that the same job has by now.
+-- p_key: the key computed before the call (cache_key), not the key that the job has by now.
 create or replace function postrider_internal.store_cache_entry(
   p_key bytea, p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   p_encoding text,
@@ -34,7 +34,7 @@ begin
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then
     return false;
   end if;
-  -- Validators belong to the URL that gave them. One that redirects may lead elsewhere when it is asked.
+  -- Validators belong to the URL that sent them. A URL that redirects may lead elsewhere next time.
   if not p_redirected then
     v_entry.etag := postrider_internal.cache_tag(v_headers, 'etag');
     v_entry.last_modified := postrider_internal.cache_tag(v_headers, 'last-modified');
@@ -42,14 +42,14 @@ begin
   if v_is_http then
     select f.is_storable, f.fresh, f.is_strict, f.vary into v_is_storable, v_entry.fresh, v_entry.is_strict, v_vary
       from postrider_internal.http_freshness(v_headers, v_now) f;
-    -- A jar is not part of the key, so what varies with cookies cannot be told apart.
+    -- A cookie jar is not part of the key, so the key does not distinguish answers that vary with cookies.
     if not v_is_storable or 'cookie' = any (v_vary) and p_service.cookies
        or postrider_internal.forbids_store(p_job.headers) or postrider_internal.forbids_store(p_service.headers)
        or v_entry.fresh = interval '0' and v_entry.etag is null and v_entry.last_modified is null then
       return false;
     end if;
-    -- Not locked: whoever reads names that are just being replaced stores a variant that nobody finds, and eviction
-    -- takes it.
+    -- Not locked. If another session replaces the names at this moment, this stores a variant that no job finds, and
+    -- eviction removes it.
     select v.names into v_names from postrider_internal.cache_varies v where v.key = v_key;
     if v_vary = '{}' then
       if v_names is not null then
@@ -107,4 +107,4 @@ end
 $$;
 comment on function postrider_internal.store_cache_entry(bytea, postrider.jobs, postrider.services, int, bytea, bytea,
                                                          text, text, boolean) is
-  'keeps the answer of a job for others; false if it must not be kept';
+  'stores the answer of a job for other jobs; false if it must not be stored';

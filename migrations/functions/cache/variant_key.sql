@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function postrider_internal.variant_key(bytea, postrider.jobs, postrider.services) is
-  'http mode: the key of the variant that a job asks for, a member with its templates filled; the key itself if the answer has none';
+  'http mode: the key of the variant that a job asks for, with templates filled; without variants the key itself';

@@ -6,4 +6,4 @@ as $$
     && @.value like_regex "no-cache|max-age=0" flag "i") || (@.key like_regex "^pragma$" flag "i" && @.value like_regex "no-cache" flag "i"))')
 $$;
 comment on function postrider_internal.wants_fresh(jsonb) is
-  'http mode: whether the job''s own headers ask that an answer be confirmed before it is used';
+  'http mode: whether the job''s own headers ask to revalidate an answer before it serves';

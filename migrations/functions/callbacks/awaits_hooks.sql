@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- They run, or wait for others of their worker, as long as nothing committed says that they have run. One that was
--- registered later than the claim is not for this call.
+-- The hooks run, or wait for other hooks of their worker, until a committed row shows that they have run. A hook that
+-- was registered after the claim does not apply to this call.
 create or replace function postrider_internal.awaits_hooks(p_job postrider.jobs, p_since timestamptz) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -12,4 +12,4 @@ as $$
               and (h.service is null or h.service = p_job.service) and (h.queue is null or h.queue = p_job.queue))
 $$;
 comment on function postrider_internal.awaits_hooks(postrider.jobs, timestamptz) is
-  'whether the will_start hooks of a job that was claimed at a time have yet to end, so that it is not called';
+  'whether the will_start hooks of a job claimed at this time have not ended yet, so that its call waits';

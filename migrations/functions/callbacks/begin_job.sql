@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- In a transaction of its own, before the first call of a job. A hook that fails is noted and does not stop the call;
--- one that cancels the job does, and so does expires_at, which may pass while hooks run.
+-- Runs in a separate transaction before the first call of a job. A failed hook is recorded and does not stop the call.
+-- If a hook cancels the job, there is no call. The same holds if expires_at passes while hooks run.
 --
--- p_runs_hooks: false for one whose hooks have ended the session again and again: then only what became of the job is
--- told.
+-- p_runs_hooks: false if the hooks of this job have ended the session several times. Then the function only reports the
+-- state of the job.
 create or replace function postrider_internal.begin_job(p_track int, p_seq bigint, p_fence bigint, p_job bigint,
                                                         p_runs_hooks boolean) returns boolean
 language plpgsql
@@ -43,4 +43,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_job(int, bigint, bigint, bigint, boolean) is
-  'runs the will_start hooks of a job that is about to be called; once, however often it is tried. Whether to call it, as confirm_lease has it';
+  'runs the will_start hooks of a job before its call, once for all attempts; returns the value of confirm_lease';

@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_rerun(bigint) is
-  'holds a finished job for rerun_callback and forgets how its callback failed before; refuses one that has no callback to run';
+  'locks a finished job for rerun_callback and deletes its callback failures; raises PR005 without a callback';

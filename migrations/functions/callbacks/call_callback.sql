@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As the schema's owner, in a session of somebody else: it must not check what is deferred there (rerun_callback).
+-- Runs as the owner of the schema in a session of another role. So it must not check deferred constraints there
+-- (rerun_callback).
 create or replace function postrider_internal.call_callback(p_id bigint) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -18,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.call_callback(bigint) is
-  'runs the callback of a finished job with the rights of the schema''s owner; the search path that it ran with. Its errors are not caught';
+  'runs the callback of a finished job as the owner of the schema without catching errors; returns its search path';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The search path holds nothing but pg_catalog here, so a function is found under its schema or not at all. What it
--- takes is compared by types and not by their names, which are written in quotes where quote_all_identifiers says so.
+-- The search path here is only pg_catalog, so a function is found by its schema or not at all. Parameter types are
+-- compared as types. Their names may be quoted, depending on quote_all_identifiers.
 --
--- A function that sets no search path of its own runs with that of its schema, so that it finds its tables; unless
--- everybody may create objects there: then anybody could put a function under the name of one that it calls.
+-- A function without its own search path runs with its schema in the path, so that it finds its tables. This does not
+-- hold if PUBLIC may create objects in that schema. Then any role could replace a function that it calls.
 create or replace function postrider_internal.callable(p_function text, p_takes text, out call text, out path text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -21,4 +21,4 @@ begin
 end
 $$;
 comment on function postrider_internal.callable(text, text) is
-  'the name to call a function by and the search path to do so, if it exists and takes these types (as in "bigint, text"); else nulls';
+  'the name and search path to call a function that takes these types (like "bigint, text"); nulls: not found';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A hit of the cache is never called, so its will_start hooks run here, unless an earlier try of the job was called.
+-- A cache hit has no call, so its will_start hooks run here, unless an earlier attempt of the job was called.
 create or replace function postrider_internal.callables(p_job bigint, p_state "char", p_is_hit boolean)
 returns table (place int, key text, event text, callback text, function text)
 language plpgsql stable
@@ -30,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.callables(bigint, "char", boolean) is
-  'the functions that run when a job has ended in a state, in their order; p_is_hit: the cache served it. A null function is not registered any more';
+  'the functions to run when a job ended in this state, in order; p_is_hit: cache hit; null function: unregistered';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs as the one who inserts: a right to INSERT that was granted by mistake still lets nobody register code.
+-- Runs as the role that inserts. So a role that was given INSERT by mistake still cannot register code.
 create or replace function postrider_internal.callables_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -53,7 +53,7 @@ begin
 end
 $$;
 comment on function postrider_internal.callables_check() is
-  'row trigger of callbacks and hooks; refuses whoever is not the owner, and functions and services that do not exist';
+  'row trigger of callbacks and hooks: refuses other roles than the owner, and missing functions and services';
 
 create or replace trigger callbacks_check
   before insert or update on postrider.callbacks

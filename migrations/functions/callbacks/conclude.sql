@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Called until it finds nothing, by whoever has finished a followed job, and by the leader for what is left over. One
--- transaction is one job with functions, or many that have none.
+-- A session that finished a job with callbacks calls this until it finds nothing. The leader does the same for
+-- leftovers. One transaction handles one job with functions, or many jobs without.
 --
--- The functions of a batch or chain run behind those of all that its end has ended below it, so that they may retry the
--- whole. It waits a minute for that: neither slow functions of thousands of members nor a client's open transaction
--- keep it from ending.
+-- The functions of a batch or chain run after the functions of all jobs that its end has ended, so that they may retry
+-- the whole tree. It waits at most a minute for that. So neither slow functions of thousands of members nor an open
+-- transaction delay its end further.
 --
--- Lock order: rows of outcomes with SKIP LOCKED; what count_ended_members locks, it skips likewise. What the functions
--- lock is theirs; a deadlock ends one of them.
+-- Lock order: rows of outcomes with SKIP LOCKED. count_ended_members skips locked rows too. The locks of the functions
+-- are their own; a deadlock ends one of them.
 create or replace function postrider_internal.conclude(p_limit int, out ended int, out more boolean,
                                                        out has_parents boolean, out failure text)
 language plpgsql
@@ -81,15 +81,16 @@ begin
     end if;
     ended := cardinality(v_jobs);
   exception when query_canceled or others then
-    -- One of them is to blame (a webhook that takes too long to write is a query_canceled): each is taken by itself
-    -- from now on.
+    -- One of the jobs causes the error; a webhook that takes too long to write raises query_canceled. From now on each
+    -- is handled alone.
     get stacked diagnostics failure = message_text;
     ended := 0;
-    -- Where they are not known, since the look at them has failed, the first is: each call ends one, or puts it off.
+    -- If the jobs are unknown because the query for them failed, the first job is used. Each call ends or delays one
+    -- job.
     update postrider_internal.outcomes o set tries = 1, failure = conclude.failure
       where o.job_id = any (coalesce(v_jobs, array[v_end.job_id]));
   end;
 end
 $$;
 comment on function postrider_internal.conclude(int) is
-  'ends one job of outcomes with its callbacks and hooks, or up to p_limit that have none; how many, whether to call again, whether batches or chains were told, and what went wrong';
+  'ends one job of outcomes with its functions, or up to p_limit jobs without; more: call again';

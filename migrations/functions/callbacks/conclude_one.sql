@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- One job whose functions run. The session's statement_timeout ends the function that runs when time is over, and it
--- strikes once in a statement: what ran after it would have no limit. So all that this job did so far is undone, the
--- function is noted and left out, and the next call begins anew.
+-- One job with functions. When the time is over, the statement_timeout of the session ends the running function. The
+-- limit applies only once in a statement, so a later function would have no limit. So all changes of this job are
+-- rolled back, the function is recorded and left out, and the next call starts again.
 --
--- The webhook is the last of them: one of a vast answer may take longer to write than there is time.
+-- The webhook comes last, because a very large one may take longer to write than the time allows.
 --
--- What fails although every function has its own savepoint (a deadlock, say) is tried again later; after five times no
--- function is run at all, and no webhook written. A shortage of the database counts only after 15 minutes
--- (defer_outcome).
+-- Errors outside of the savepoints of the functions, such as a deadlock, are retried later. After five times no
+-- function is run and no webhook is written. A shortage of the database counts only after 15 minutes (defer_outcome).
 create or replace function postrider_internal.conclude_one(p_end postrider_internal.outcomes, out has_ended boolean,
                                                            out failure text)
 language plpgsql
@@ -47,8 +46,8 @@ begin
         if v_state = '57014' and postrider_internal.is_time_over() then
           raise query_canceled using message = v_error;
         elsif left(v_state, 2) in ('53', '58') and p_end.finished_at > clock_timestamp() - interval '15 min' then
-          -- The database was short of memory, disk or locks: all is done again later. Errors by locks and deadlocks are
-          -- the function's.
+          -- The database was short of memory, disk or files: everything is repeated later. Errors by locks and
+          -- deadlocks belong to the function.
           v_key := null;
           raise exception using errcode = v_state, message = v_error;
         end if;
@@ -87,7 +86,7 @@ begin
     if v_job.notify then
       perform postrider_internal.notify_finished(array[p_end.job_id]);
     end if;
-    -- One that the functions have made run again has counted this end already.
+    -- If the functions restarted the tree, it has counted this end already.
     if v_run = (select t.run from postrider_internal.trees t where t.job_id = p_end.parent_id) then
       perform postrider_internal.count_ended_members(
         array[p_end.parent_id], array[p_end.job_id], array[case when p_end.is_swept and p_end.state <> 'k' then 'x'
@@ -115,4 +114,4 @@ begin
 end
 $$;
 comment on function postrider_internal.conclude_one(postrider_internal.outcomes) is
-  'ends one job of outcomes, which the caller has locked, with its functions; false if it is to be tried again, and why';
+  'ends one locked job of outcomes with its functions; false: try again later, with the reason';

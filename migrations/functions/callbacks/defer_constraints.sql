@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- By name, so that those stay immediate that are so from the start; one whose name another constraint of its schema has
--- that cannot be deferred is left out.
+-- Defers by name, so that constraints which are immediate by default stay so. A name is left out if another constraint
+-- of its schema has it and is not deferrable.
 create or replace function postrider_internal.defer_constraints() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,4 +21,4 @@ begin
 end
 $$;
 comment on function postrider_internal.defer_constraints() is
-  'after SET CONSTRAINTS ALL IMMEDIATE, defers those again that are deferred from the start';
+  'after SET CONSTRAINTS ALL IMMEDIATE, defers those again that are deferred by default';

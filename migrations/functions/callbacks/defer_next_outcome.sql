@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- For a conclude that failed as a whole, at its commit for example: what it began with is what the next one would begin
--- with.
+-- For a conclude that failed as a whole, for example at its commit. The next conclude would begin with the same job.
 create or replace function postrider_internal.defer_next_outcome(p_sqlstate text default null) returns void
 language sql
 set search_path = pg_catalog, pg_temp
@@ -11,4 +10,4 @@ as $$
            where n.due_at <= now() order by n.due_at, n.job_id limit 1 for update skip locked) o
 $$;
 comment on function postrider_internal.defer_next_outcome(text) is
-  'puts off the first job of outcomes that is due, after the error given';
+  'delays the first due job of outcomes after this error';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Five times lead to an end without functions (conclude_one). Those that a shortage of the database caused count only
--- when it has lasted for 15 minutes, in which this was stored each time.
+-- After five delays the job ends without functions (conclude_one). Delays caused by a shortage of the database count
+-- only after it has lasted for 15 minutes, with this row stored each time.
 create or replace function postrider_internal.defer_outcome(p_job bigint, p_failure text default null,
                                                             p_sqlstate text default null) returns void
 language sql
@@ -15,4 +15,4 @@ as $$
    where o.job_id = p_job
 $$;
 comment on function postrider_internal.defer_outcome(bigint, text, text) is
-  'a job in outcomes could not be concluded, and why, if that is known; it is tried again later, so that it does not stop the others';
+  'delays a job of outcomes that could not be concluded, with the reason, so that it does not block other jobs';

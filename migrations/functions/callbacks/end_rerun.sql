@@ -9,4 +9,4 @@ as $$
    where r.job_id = p_id and c.key = 'callback'
 $$;
 comment on function postrider_internal.end_rerun(bigint, text, text) is
-  'notes how the callback of a finished job failed when it was run again';
+  'records how the callback of a finished job failed when it was run again';

@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider_internal.is_hooked(bigint) is
-  'whether a hook, of whatever event, is for a job; then its end goes through outcomes, as that of a followed job';
+  'whether a hook of any event applies to a job, so that its end goes through outcomes';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One message for a transaction; 300 ids of 19 digits are 6 kB of the 8 kB that a message may have.
+-- One message for each transaction. 300 ids of 19 digits take 6 kB of the 8 kB that a message may have.
 create or replace function postrider_internal.notify_finished(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function postrider_internal.notify_finished(bigint[]) is
-  'NOTIFY postrider_finished with ids of jobs, separated by commas';
+  'sends NOTIFY postrider_finished with ids of jobs, separated by commas';

@@ -15,4 +15,4 @@ begin
 end
 $$;
 comment on function postrider_internal.registered_callable(text, text, text) is
-  'callable, for a function that was registered once; raises 42883 if it cannot be called any more';
+  'like callable, for a registered function; raises 42883 if it can no longer be called';

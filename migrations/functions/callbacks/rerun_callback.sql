@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs in the transaction of whoever calls it; the function itself with the rights of the schema's owner, who
--- registered it (call_callback). What is deferred is checked as the caller: before PostgreSQL 18 deferred triggers run
--- as whoever is current when they fire, all of them together, and those of a caller's own tables must not be the owner.
+-- Runs in the transaction of the caller. The callback runs with the rights of the schema's owner, because only the
+-- owner can register it (call_callback). Deferred constraints are checked as the caller. Before PostgreSQL 18 all
+-- deferred triggers run as the current role when they fire, and triggers on the caller's tables must not run as the
+-- owner.
 --
--- What ends the caller's statement is no fault of the function's, as it is in a worker's session, whose limit the
--- functions of a job share.
+-- If the caller's statement is ended from outside, the callback is not at fault. In a worker's session it may be,
+-- because the functions of a job share the limit there.
 create or replace function postrider.rerun_callback(id bigint) returns boolean
 language plpgsql security invoker
 set search_path = pg_catalog, pg_temp
@@ -26,7 +27,7 @@ begin
     get stacked diagnostics v_state = returned_sqlstate, v_error = message_text;
   end;
   if v_state = '57014' then
-    -- It was the caller's own time that was over, or the caller who gave it up.
+    -- The caller's time limit has passed, or the caller cancelled the statement.
     raise query_canceled using message = v_error;
   elsif v_state is not null then
     perform postrider_internal.end_rerun(rerun_callback.id, v_state, v_error);
@@ -37,4 +38,4 @@ begin
 end
 $$;
 comment on function postrider.rerun_callback(bigint) is
-  'runs the callback of a finished job once more, now; false if it failed again, see callback_errors';
+  'runs the callback of a finished job once more; false if it failed again (see callback_errors)';

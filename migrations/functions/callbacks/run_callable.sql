@@ -1,18 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The block is a savepoint: what a function wrote is undone if it fails, and nothing else. Constraints that are
--- deferred are checked inside it, or their error would come at the commit and take the job's end along. Afterwards they
--- are deferred again, for the next function of the same transaction.
+-- The block is a savepoint: if a function fails, exactly its changes are rolled back. Deferred constraints are checked
+-- inside the block, because at the commit their error would roll back the end of the job. Afterwards they are deferred
+-- again for the next function of the transaction.
 --
--- What the function has set is put back, also what it has set locally, which would last to the end of the transaction:
--- the session is that of all functions of its worker, and behind a pooler anybody's. RESET ALL takes 2 us and knows no
--- exception but the role and the session's user. It undoes as well what was set before the function ran, by the worker
--- for its session and by the functions above this one: that is listed here. The reset ends the SET clauses of these, so
--- it is put back for the rest of the transaction; for the rest of the session, what its worker or a pooler set so. What
--- fails undoes its own. PostgreSQL 15 and 16 have no transaction_timeout.
+-- Settings changed by the function are reset, also local ones, which would last until the end of the transaction. All
+-- functions of a worker share the session, and behind a pooler other clients share it too. RESET ALL takes 2 µs and
+-- covers everything except the role and the session user.
 --
--- "others" alone would let a timeout through, which is a query_canceled.
+-- RESET ALL also removes settings made before the function ran, by the worker for its session and by the functions
+-- above this one. These are listed here. The reset ends the SET clauses of the calling functions, so their values are
+-- set again for the rest of the transaction.
 --
--- In a worker's session alone: what is deferred is checked as whoever calls this.
+-- Settings of the worker or a pooler are set again for the rest of the session. A failed function rolls back its own
+-- settings. PostgreSQL 15 and 16 have no transaction_timeout.
+--
+-- "others" alone would not catch a timeout, which is a query_canceled.
+--
+-- Only for a worker's session, because deferred constraints are checked as the calling role.
 create or replace function postrider_internal.run_callable(
   p_job bigint, p_event text, p_callback text, p_function text, out state text, out error text)
 language plpgsql
@@ -45,12 +49,12 @@ begin
     end if;
     set constraints all immediate;
     reset all;
-    -- First of all, or operators would be looked for elsewhere.
+    -- First, because otherwise operators would be searched in another schema.
     perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
     if current_setting('session_authorization') <> v_user then
       perform set_config('session_authorization', v_user, false), set_config('role', v_role, false);
     elsif current_setting('role') <> v_role then
-      -- Not locally, so that SET ROLE does not outlive the transaction either.
+      -- Not local, so that SET ROLE does not outlive the transaction either.
       perform set_config('role', v_role, false);
     end if;
     perform set_config(s.name, s.value, s.is_local)
@@ -67,4 +71,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_callable(bigint, text, text, text) is
-  'runs one registered function for a job, hooks (no p_callback) with the event; SQLSTATE and message of its error, nulls if it ended well';
+  'runs one registered function for a job, a hook (p_callback null) with its event; returns its error or nulls';

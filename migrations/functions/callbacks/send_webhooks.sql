@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A webhook is a job like any other, with the rights of whoever inserted the job it tells of. The row in webhooks,
--- which nobody else can write, is what gets its call signed. Who is told may be away for longer than an API should be:
--- ten tries within a day.
+-- A webhook is a normal job with the rights of the role that inserted the reported job. The row in webhooks, which only
+-- this function can write, makes the worker sign the call. Receivers may be down longer than APIs, so there are ten
+-- attempts within a day.
 --
--- A body above settings.max_request_body would be refused, and with it the end of the job: it goes without the result,
--- and says so.
+-- A body above settings.max_request_body would be refused together with the end of the job. So the webhook is sent
+-- without the result and says so.
 create or replace function postrider_internal.send_webhooks(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -43,4 +43,4 @@ begin
 end
 $$;
 comment on function postrider_internal.send_webhooks(bigint[]) is
-  'inserts a job of tag webhook for each of these finished jobs, which have a callback_url';
+  'inserts a job with tag webhook for each of these finished jobs, which have a callback_url';

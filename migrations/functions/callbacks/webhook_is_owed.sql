@@ -8,4 +8,4 @@ as $$
      where w.source_job_id = p_job and not exists (select from postrider_internal.results r where r.job_id = w.job_id))
 $$;
 comment on function postrider_internal.webhook_is_owed(bigint) is
-  'whether a webhook that tells of the job has not ended; it reads the job when it is sent';
+  'whether a webhook about the job has not ended; it reads the job when it is sent';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/find_limit_defect.sql, insert/body_bytes.sql
--- For the shortest way through queue_new_jobs: a single row without a service, a timeout or a file. If it passes a
--- limit, queue_new_jobs takes the longer way, which says so.
+-- For the fast branch of queue_new_jobs: a single row without a service, a timeout or a file. If it exceeds a limit,
+-- queue_new_jobs takes the slow branch, which raises the error.
 create or replace function postrider_internal.admit_single_row(
   p_role text, p_id bigint, p_priority smallint, p_body bytea, p_json jsonb, p_lane text) returns boolean
 language plpgsql
@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.admit_single_row(text, bigint, smallint, bytea, jsonb, text) is
-  'whether the limits of its client admit a single row; if so, notes it for the leader';
+  'whether the limits of its client admit a single row; if so, records it for the leader';

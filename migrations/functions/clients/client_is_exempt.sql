@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Superusers count as members of every role, and may create in every schema. The schema's owner counts too, as without
--- the roles (migrate --no-roles) it does what they do.
+-- Superusers count as members of every role, and may create in every schema. The schema's owner counts too, because
+-- without the roles (migrate --no-roles) it does their work.
 create or replace function postrider_internal.client_is_exempt(p_role text) returns boolean
 language plpgsql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -14,4 +14,4 @@ begin
 end
 $$;
 comment on function postrider_internal.client_is_exempt(text) is
-  'whether client_limits do not apply to a role: it owns the schema, administers or runs workers';
+  'whether client_limits do not apply to a role, because it owns the schema, administers or runs workers';

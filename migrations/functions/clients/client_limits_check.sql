@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The role may be absent: a restore may bring the table before the roles.
+-- The role may be missing, because a restore may bring the table before the roles.
 create or replace function postrider_internal.client_limits_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function postrider_internal.client_limits_check() is
-  'row trigger of client_limits; refuses what cannot work, by column';
+  'row trigger of client_limits: refuses invalid values with the name of their column';
 
 create or replace trigger client_limits_check
   before insert or update on postrider.client_limits

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/client_is_exempt.sql
 -- planner: no-jit, no-seqscan, no-bitmapscan
--- Called by queue_new_jobs once for each role among the rows of an INSERT, while client_limits has rows. The result is
--- the first column that passes a limit; otherwise the INSERT is noted for the leader's count.
+-- While client_limits has rows, queue_new_jobs calls this once for each role among the rows of an INSERT. The result is
+-- the first column that exceeds a limit. Without one, the INSERT is recorded for the leader's count.
 --
--- The count is the leader's, at most a second old, plus what this transaction has inserted before. Another
--- transaction's INSERT is unknown until its commit. So sessions that insert at the same moment may pass the limit
+-- The count comes from the leader, at most a second old, plus earlier INSERTs of this transaction. INSERTs of other
+-- transactions are unknown until their commit. So sessions that insert at the same moment may exceed the limit
 -- together.
 --
--- Workers insert webhooks, ticks of schedules and members of an `each` in the name of a client. Their own role is
--- exempt, so these rows are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a
--- security definer function does not change it.
+-- Workers insert webhooks, ticks of schedules and members of an `each` for a client. Their own role is exempt, so these
+-- rows are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a security definer
+-- function does not change it.
 create or replace function postrider_internal.find_limit_defect(
   p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval,
   p_is_endless boolean,
@@ -20,7 +20,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- The arguments have the collation of p_lanes, C. The indexes by role have the default.
+  -- The arguments have the collation of p_lanes, C. The indexes by role have the default collation.
   v_role constant text collate "default" := p_role;
   v_acting constant text := coalesce(nullif(current_setting('role'), 'none'), session_user);
   v_limits record;
@@ -101,8 +101,8 @@ begin
     if v_new <> '{}' then
       insert into postrider_internal.client_new_lanes (role, lane) select v_role, n.lane from unnest(v_new) n (lane);
     end if;
-    -- A row has at most 1,000 lanes, since the leader adds whole rows. Only the first one has all ids of the INSERT, so
-    -- a recount meets them once.
+    -- A row has at most 1,000 lanes, because the leader adds whole rows. Only the first row has all ids of the INSERT,
+    -- so a recount finds them once.
     insert into postrider_internal.client_deltas (role, so_far, new_lanes, first_id, last_id, lanes, lane_jobs)
     select v_role, coalesce(v_limits.so_far, 0) + sum(p.jobs) over (order by p.nth),
            coalesce(v_limits.new_lanes, 0) + coalesce(cardinality(v_new), 0),
@@ -122,4 +122,4 @@ end
 $$;
 comment on function postrider_internal.find_limit_defect(
   text, bigint, bigint, bigint, int, int, interval, boolean, bigint, boolean, text[], bigint[]) is
-  'the first column in which the rows that an INSERT adds for a role pass one of its limits; without one, notes them for the leader';
+  'the first column in which new rows of a role exceed one of its limits; without one, records them for the leader';

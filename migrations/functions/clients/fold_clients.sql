@@ -3,19 +3,22 @@
 -- planner: no-jit, generic-plans, no-seqscan
 -- Only the leader writes client_usage and client_lanes, within fold, so INSERTs and finishes never wait for a counter.
 --
--- An INSERT leaves a row in client_deltas, an end leaves its id in job_deltas.ended. Both are committed together with
--- what they count. Each call adds the deltas that its snapshot sees and the last one did not. It finds them by
--- transaction, so dead rows of earlier calls cost nothing while an old transaction is open.
+-- An INSERT writes a row into client_deltas, an end writes its id into job_deltas.ended. Both commit together with the
+-- rows that they count. Each call adds the deltas that its snapshot sees and the last one did not. It finds them by
+-- transaction. So dead rows of earlier calls cost nothing while an old transaction is open.
 --
--- A recount walks over all jobs by id, from the newest down, a step in each statement. It runs when the set of counted
--- clients changes, and an hour after the last one, against drift. The walk and the deltas meet exactly: a step counts
--- its range of ids in the snapshot in which it takes the deltas. A delta counts for the recount if its ids lie in what
--- was walked over before, and an end that is not yet folded is added to the range in which the step finds its result. A
--- delta that lies on both sides of the mark is counted by its rows, which share their xmin with it.
+-- A recount walks over all jobs by id, from the newest down, one step in each statement. It runs when the set of
+-- counted clients changes, and an hour after the last one, against drift.
 --
--- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time however much waits. While
--- more waits, steps walk nothing and `seen` stays: a walk must take all deltas that its snapshot sees. Rows that were
--- added are gone, so no step finds them again.
+-- The walk and the deltas match exactly, because a step counts its range of ids in the same snapshot in which it takes
+-- the deltas. A delta counts for the recount if its ids lie in the range walked before. An end that is not yet folded
+-- is added to the range in which the step finds its result.
+--
+-- If a delta lies on both sides of the mark, its rows count it. They share their xmin with it.
+--
+-- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time, however many wait. While
+-- more wait, steps walk nothing and `seen` stays. A walk must take all deltas that its snapshot sees. Added rows are
+-- deleted, so no step finds them again.
 create or replace function postrider_internal.fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -35,7 +38,7 @@ declare
   v_empty_lanes text[];
 begin
   select c.* into v_state from postrider_internal.client_counting c for update;
-  -- A restored database has another oid, and other numbers of transactions.
+  -- A restored database has another oid, and other transaction numbers.
   select string_agg(format('%L%s', l.role, case when l.max_lanes is not null then '+' end), ',' order by l.role)
          || ' ' || (select d.oid from pg_database d where d.datname = current_database()),
          bool_or(l.max_lanes is not null)
@@ -182,7 +185,7 @@ begin
     end if;
     p_ended := '{}';
     if v_is_partial then
-      -- The other duties of the session wait meanwhile, heartbeats too.
+      -- The other duties of the session, including heartbeats, wait meanwhile.
       exit when clock_timestamp() > v_began + interval '400 ms';
       continue;
     end if;
@@ -210,4 +213,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold_clients(bigint[]) is
-  'leader, within fold: adds to client_usage what INSERTs and these ended requests changed, and takes the next steps of a recount';
+  'leader, in fold: adds changes by INSERTs and these ended requests to client_usage, and continues a recount';

@@ -15,4 +15,4 @@ begin
 end
 $$;
 comment on function postrider_internal.limits_of(text) is
-  'the row of client_limits that applies to a role; all null without one';
+  'the row of client_limits that applies to a role; nulls: no limits';

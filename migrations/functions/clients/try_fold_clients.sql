@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/fold_clients.sql
--- An error in the count of clients must not stop fold, which also counts job_totals, tends the cache and prunes dedupe
--- keys. The ended requests of this call are missing from the counts then. So the next count begins with a recount, 10 s
--- later.
+-- An error in the count of clients must not stop fold, which also counts job_totals, runs the cache duties and prunes
+-- dedupe keys. After an error the ended requests of this call are missing from the counts. So the next count begins
+-- with a recount, 10 s later.
 --
--- A statement that is cancelled or exceeds its limit of time (57014) still ends fold as a whole.
+-- A statement that is cancelled or exceeds its time limit (57014) still ends fold as a whole.
 create or replace function postrider_internal.try_fold_clients(p_ended bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,4 +26,4 @@ begin
 end
 $$;
 comment on function postrider_internal.try_fold_clients(bigint[]) is
-  'leader, within fold: fold_clients; keeps its error in client_counting and raises it as a warning';
+  'leader, in fold: runs fold_clients, stores its error in client_counting and raises it as a warning';

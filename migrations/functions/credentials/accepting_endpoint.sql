@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/call_endpoint.sql
--- An answer that is read without the envelope of its service may well say that the token has ended.
+-- If an answer is read without the envelope of its service, the envelope may still say that the token has ended.
 create or replace function postrider_internal.accepting_endpoint(p_job bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -11,4 +11,4 @@ as $$
    where j.id = p_job and (j.use_envelope is not false or s.envelope is null)
 $$;
 comment on function postrider_internal.accepting_endpoint(bigint) is
-  'the endpoint that a job''s answer shows to have taken the token; null: the answer says nothing about it';
+  'the endpoint that accepted the token of a job, as its answer shows; null: the answer says nothing about it';

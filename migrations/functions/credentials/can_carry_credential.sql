@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job that names its credential says where it goes; one that has it from its service may carry it to that service
--- only, however absolute its own URL is. A relative URL may be joined to any server that the service has in the
--- worker's environment, or to its base where it has none there: that is where pick_servers lets the call go.
+-- If a job names its credential, the job decides where it goes. If the credential comes from the service, the job may
+-- carry it only to that service, even if its own URL is absolute. A relative URL may be joined to any server of the
+-- service in the worker's environment, or to base_url if there is no such server. pick_servers sends the call there.
 create or replace function postrider_internal.can_carry_credential(
   p_credential postrider.credentials, p_job postrider.jobs, p_service postrider.services, p_url text,
   p_environment text)
@@ -21,7 +21,7 @@ begin
                     else array[postrider_internal.url_origin(postrider_internal.job_url(p_url, p_job.use_cdn,
                         p_service))] end;
   if v_targets[1] is null then
-    -- It leads nowhere: the job is refused after this.
+    -- The URL has no target. A later check refuses the job.
     return true;
   end if;
   if p_credential.allowed_origins is not null then
@@ -34,4 +34,4 @@ end
 $$;
 comment on function postrider_internal.can_carry_credential(postrider.credentials, postrider.jobs, postrider.services,
                                                             text, text) is
-  'whether a call to this URL, absolute or relative to the service, of a worker in this environment may carry the credential';
+  'whether a call to this URL may carry the credential; a relative URL goes to the service in this environment';

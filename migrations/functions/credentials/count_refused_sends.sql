@@ -7,11 +7,11 @@ as $$
   select 1 + count(*)
     from postrider_internal.past_attempts t
    where t.job_id = p_job and t.error_code = 'token_expired'
-     -- The sends before a cancel and a retry had another number.
+     -- After a cancel and a retry the attempt number differs from earlier calls.
      and t.attempt = (select p.attempt from postrider_internal.find_ready_row(p_job) p)
      and t.fence > coalesce((
            select max(o.fence) from postrider_internal.past_attempts o
             where o.job_id = p_job and o.error_code is distinct from 'token_expired'), 0)
 $$;
 comment on function postrider_internal.count_refused_sends(bigint) is
-  'how often a job, which is being judged, has been sent in a row and found its token refused, this time included';
+  'how many calls in a row had their token refused, for a job that is being judged, with the present one';

@@ -104,4 +104,4 @@ begin
 end
 $$;
 comment on function postrider_internal.credential_defect(postrider.credentials) is
-  'the first column of a credential that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a credential that breaks a rule, the reason and a hint; nulls: valid';

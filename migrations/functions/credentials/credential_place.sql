@@ -14,4 +14,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.credential_place(text, jsonb) is
-  'where a call carries the secret, by an entry of credentials.place: header, query, form or json, the name there, what stands before it; nowhere: no entry fits';
+  'where a call carries the secret: header, query, form or json, its name and prefix; nowhere: no entry fits';

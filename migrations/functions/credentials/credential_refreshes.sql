@@ -5,4 +5,4 @@ as $$
   select p_kind in ('oauth2_client_credentials', 'oauth2_refresh_token', 'custom')
 $$;
 comment on function postrider_internal.credential_refreshes(text) is
-  'whether a credential of this kind gets new tokens by itself; the others last until the next login';
+  'whether credentials of this kind are refreshed; other kinds last until the next login';

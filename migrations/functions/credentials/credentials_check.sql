@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Its secrets are sealed together with the name, and to those who may not read them a new name would be a way to them.
+-- Secrets are sealed together with the name. If the name could change, users without the right to read secrets could
+-- reach them under another name.
 create or replace function postrider_internal.credentials_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,7 +21,7 @@ begin
     v_reason := 'cannot be changed while somebody is logged in: the secrets are those of another kind';
     v_hint := format('select postrider.log_out(%L) first, and log in again afterwards.', old.name);
   elsif v_column is null and tg_op = 'UPDATE'
-        -- A trigger may: restore_credential_version does.
+        -- A trigger may do this: restore_credential_version does.
         and (new.version < old.version or new.version - old.version > 1 and pg_trigger_depth() = 1) then
     v_column := 'version';
     v_reason := 'cannot be set';
@@ -31,7 +32,7 @@ begin
 end
 $$;
 comment on function postrider_internal.credentials_check() is
-  'row trigger of credentials; refuses what cannot work, by column';
+  'row trigger of credentials: refuses invalid values with the name of their column';
 
 create or replace trigger credentials_check
   before insert or update on postrider.credentials

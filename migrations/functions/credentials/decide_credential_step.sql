@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A token is fetched anew shortly before it ends: in the last fifth of its life, at most a minute. So one that lives
--- for seconds is not fetched again and again.
+-- A token is refreshed shortly before it ends: in the last fifth of its life, at most a minute before. So a token with
+-- a life of seconds is not refreshed all the time.
 --
--- One without secrets is logged off, whatever its state was set to by hand.
+-- A credential without secrets counts as logged off, even if a user set another state.
 --
--- p: the API refuses each token, so all but the probe wait, as after w. One that is not told in time looks again by
--- itself.
+-- p: the API refuses each token, so all jobs except the probe wait, as after w. A job that is not released in time is
+-- checked again.
 --
--- w: the caller puts its jobs to wait in this very transaction. It holds the credential's row until then, so that who
--- ends the refresh, which changes that row first and looks for waiting jobs afterwards, sees them. Where somebody's
--- open transaction has that row, the job waits all the same and looks again by itself: no other job of the worker is to
--- wait for that. How long it takes to find that out is the caller's lock_timeout.
+-- w: the caller makes its jobs wait in this transaction and holds the row of the credential until the end. The session
+-- that ends the refresh changes that row first and searches for waiting jobs afterwards, so it finds them.
+--
+-- If an open transaction locks that row, the job waits too and is checked again later, so other jobs of the worker do
+-- not wait. The caller's lock_timeout limits the wait for this lock.
 create or replace function postrider_internal.decide_credential_step(p_credential text, out verdict "char",
                                                                      out code text, out error text)
 language plpgsql
@@ -55,13 +56,13 @@ begin
           begin
             perform postrider_internal.start_refresh(p_credential, v.version, true);
           exception when lock_not_available then
-            null; -- The next job of it tries again; the token is still good.
+            null; -- The next job tries again; the token is still valid.
           end;
         end if;
         if v.held_since is null then
           return;
         end if;
-        -- Before the row is locked, an endpoint may have taken the token.
+        -- An endpoint may have accepted the token before the row is locked.
         verdict := 'p';
         begin
           perform from postrider.credentials c where c.name = p_credential for share;
@@ -100,11 +101,11 @@ begin
         return;
       end;
     end if;
-    -- It has changed meanwhile.
+    -- The state has changed meanwhile.
     verdict := null;
   end loop;
   verdict := 'w';
 end
 $$;
 comment on function postrider_internal.decide_credential_step(text) is
-  'what a job that needs a credential does now: null: it is called; w: it waits for a refresh; p: it waits unless it is the probe; f: it ends so';
+  'the next step for jobs of a credential: null: call; w: wait for a refresh; p: wait unless probe; f: fail';

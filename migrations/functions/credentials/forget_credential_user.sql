@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whoever logs in next may be somebody else: cookies go, and what the cache holds is not found any more
+-- The next login may be another user's. So cookies are deleted, and the cache no longer finds old entries
 -- (credential_owner). The caller has locked the row of credentials.
 --
--- Calls of the user before are still under way: what they carried was of an earlier version than the next login has,
--- and their cookies, which come later than this, are of an earlier login (store_cookies).
+-- Calls of the old user may still be in flight. Their token has an earlier version than the next login. Their cookies
+-- arrive later but belong to an earlier login (store_cookies).
 create or replace function postrider_internal.forget_credential_user(p_credential text) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.forget_credential_user(text) is
-  'forgets all that was kept for the user of a credential: secrets, cookies, cached answers, the refresh under way';
+  'deletes all data of the user of a credential: secrets, cookies, access to cached answers, and a refresh in progress';

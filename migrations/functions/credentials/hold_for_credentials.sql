@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Of the claimed jobs given, those with a credential: who cannot be called ends here, without a call; who needs a token
--- that is being fetched leaves the worker for scheduled, no attempt used, until release_credential_waits. The 15 s are
--- for the case that nobody releases it. Where an API refuses each token, the jobs are held: they wait like that for 5
--- min at a time, max_wait in all, but for the one that release_token_probe has chosen.
+-- Handles the claimed jobs with a credential. A job that cannot be called ends here. A job that needs a token in
+-- refresh waits in scheduled, without a counted attempt, for release_credential_waits, at most 15 s.
 --
--- Locks of credentials are waited for for 500 ms, or for as long as the caller waits for locks if that is less, all of
--- them together: an open transaction may have changed every one.
+-- If an API refuses each token, all jobs except the probe of release_token_probe wait 5 min at a time, max_wait in all.
+--
+-- Locks of all credentials together are waited for at most 500 ms, or the caller's lock_timeout if that is less. One
+-- open transaction may have changed all credentials.
 create or replace function postrider_internal.hold_for_credentials(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[]) returns bigint[]
 language plpgsql
@@ -127,4 +127,4 @@ begin
 end
 $$;
 comment on function postrider_internal.hold_for_credentials(int, int[], bigint[], bigint[], bigint[]) is
-  'ends the claimed jobs whose credential cannot be used, lets those wait that need a token which is being fetched; which jobs';
+  'ends claimed jobs whose credential cannot be used, and lets jobs wait for a token in refresh; returns both';

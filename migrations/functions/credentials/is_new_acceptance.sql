@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: credentials/accepting_endpoint.sql
 -- planner: generic-plans
--- For most calls this must cost nothing: it is news that an endpoint takes the present token as long as none has, or
--- one that refused the token does, or jobs are held. A second endpoint counts within 10 minutes of a refresh, while a
--- refused endpoint may be judged by it.
+-- Must cost nothing for most calls. An acceptance of the present token is new in three cases: no endpoint has accepted
+-- it, this endpoint refused it, or jobs are held. A second endpoint counts within 10 minutes of a refresh, because a
+-- refusing endpoint may be compared with it.
 create or replace function postrider_internal.is_new_acceptance(p_credential text, p_job bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -33,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.is_new_acceptance(text, bigint) is
-  'whether it changes something that the endpoint of this job has taken the present token of a credential';
+  'whether it changes the state that the endpoint of this job accepted the present token of a credential';

@@ -12,4 +12,4 @@ as $$
             and e.refused_at < p_refresh.refreshed_at)
 $$;
 comment on function postrider_internal.is_refused_by_endpoint(postrider_internal.refreshes, text) is
-  'whether it is this endpoint and not the token: it refused the one before the last refresh, too, and another endpoint takes the new one';
+  'whether the endpoint is at fault, not the token: it refused the token before too, and another accepts the new one';

@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- What answers mean for the credentials that their calls carried. A token is refused by a status of
--- credentials.expired_statuses, by a 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the envelope's
--- code. Then the job goes back without using an attempt (h), and prepare lets it wait for the refresh; with a newer
--- token there it is simply sent again.
+-- Applies answers to the credentials of their calls. An answer refuses the token by a status of
+-- credentials.expired_statuses, by 400 or 403 with invalid_token in WWW-Authenticate (RFC 6750), or by the code of the
+-- envelope. Then the job goes back without a counted attempt (h), and prepare makes it wait for the refresh. If a newer
+-- token exists, the job is sent again.
 --
--- What ends this: a third send, or an endpoint that refuses the token where another takes it (is_refused_by_endpoint).
--- Where two endpoints refuse a fresh token and none takes it, the jobs of the credential are held, but for one a minute
--- (hold_for_credentials).
+-- Two cases end this: a third refusal, or an endpoint that refuses a token which another accepts
+-- (is_refused_by_endpoint). If two endpoints refuse a fresh token and none accepts it, the jobs of the credential are
+-- held, except one a minute (hold_for_credentials).
 --
--- Refreshes that refused jobs set off are 30 s apart; all wait meanwhile. A token that has reached its end is refreshed
--- at once.
+-- Refreshes caused by refused jobs are at least 30 s apart; all jobs wait meanwhile. A token that has reached its end
+-- is refreshed at once.
 --
--- Times that lie ahead are of a clock that was set back since: they count as long ago.
+-- If a time lies ahead, the clock was set back since, and the time counts as old.
 --
--- Runs before finish: the rows of credentials are locked before those of ready.
+-- Runs before finish, because rows of credentials are locked before rows of ready.
 create or replace function postrider_internal.judge_credentials(p_attempts postrider_internal.finished_attempt[])
 returns postrider_internal.finished_attempt[]
 language plpgsql
@@ -56,8 +56,7 @@ begin
              and position('invalid_token' in coalesce(postrider_internal.header_value(v_attempt.headers,
                  'www-authenticate'), '')) > 0)
         then 'refused'
-      -- Whoever answers so has let the token pass: a page among others, what is not there, what is wrong with the
-      -- request.
+      -- These answers mean that the server accepted the token: a page, a missing resource, or a fault of the request.
       when v_attempt.verdict in ('s', 'n') or v_attempt.status between 200 and 399
         or v_attempt.status in (404, 405, 406, 409, 410, 415, 422)
         then 'accepted' end;
@@ -76,17 +75,17 @@ begin
       select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
     exception when lock_not_available then
       v_is_held := true;
-      -- An open transaction may have changed every one of them.
+      -- An open transaction may have changed every credential.
       v_patience := '1ms';
     end;
     perform set_config('lock_timeout', v_timeout, true);
     if v_is_held then
-      -- Somebody's open transaction has it. The other jobs of this worker do not wait for that; those that were refused
-      -- are sent again 5 s later, whatever their own backoff: no failure of theirs is what they wait for.
+      -- An open transaction holds the row. The other jobs of this worker do not wait for it. Refused jobs are sent
+      -- again after 5 s, independent of their backoff, because they wait for a lock, not for a failed server.
       for i in 1 .. cardinality(p_attempts) loop
         continue when v_credential_of[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
         p_attempts[i].verdict := 'h';
-        -- Not token_expired, which counts as one of its three sends.
+        -- Not token_expired, which would count as one of the three refusals.
         p_attempts[i].code := 'refresh_failed';
         p_attempts[i].error := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);
       end loop;
@@ -118,7 +117,7 @@ begin
             else 'the server refused its token' end);
         continue;
       end if;
-      -- A login that came meanwhile holds for the others as well; without one, they have nothing to be sent again with.
+      -- A login that came meanwhile also serves these jobs. Without one, there is no other token to send.
       continue when not postrider_internal.credential_refreshes(v_credential.kind)
         and v_version_of[i] = v_credential.version;
       v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
@@ -159,7 +158,7 @@ begin
            where r.credential = v_names[k];
         end if;
       elsif v_refresh.is_early and v_version_of[i] = v_credential.version then
-        -- The token was fetched ahead of its end, and has ended all the same: nobody is to be called with it any more.
+        -- The token was being refreshed early, but it has ended already. No call may use it from now on.
         update postrider_internal.refreshes r set is_early = false where r.credential = v_names[k];
         v_refresh.is_early := false;
       end if;
@@ -172,4 +171,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge_credentials(postrider_internal.finished_attempt[]) is
-  'the attempts, judged by what their answers mean for the credentials that they carried: sets off a refresh, sends jobs again, ends them, logs off';
+  'applies answers to the credentials of the attempts: starts refreshes, sends jobs again, ends them, or logs off';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Calls and refreshes of one that is deleted are still under way, and they know it by name and version: the next one of
--- its name goes on where it ended (restore_credential_version).
+-- Calls and refreshes of a deleted credential may still be in progress, and they know it by name and version. So the
+-- next credential with this name continues with the next version (restore_credential_version).
 create or replace function postrider_internal.keep_credential_version() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -21,7 +21,7 @@ begin
 end
 $$;
 comment on function postrider_internal.keep_credential_version() is
-  'trigger of credentials; keeps the versions of one that is deleted from being used again, and jobs that wait for its refresh go on, and end with what that means for them';
+  'trigger of credentials: keeps versions of a deleted credential from reuse, and releases jobs that wait for it';
 
 create or replace trigger credentials_gone
   after delete on postrider.credentials

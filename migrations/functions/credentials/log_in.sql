@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The secrets wait in plain for the next worker that has a key. Statements are shown by the server's own log and by
--- pg_stat_activity, if those show statements: worker credential set seals before it sends.
+-- The secrets are stored as plain text until a worker with a key seals them. The server log and pg_stat_activity may
+-- show the statement. `worker credential set` seals the secrets before it sends them.
 create or replace function postrider.log_in(credential text, secrets jsonb) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -21,7 +21,7 @@ begin
     v_expires_at := coalesce(
       (log_in.secrets ->> 'expires_at')::timestamptz,
       clock_timestamp() + make_interval(secs => (log_in.secrets ->> 'expires_in')::double precision));
-    -- infinity is a token without an end, which store_login says by null.
+    -- infinity means a token without an end, which store_login stores as null.
     if v_expires_at = '-infinity' then
       raise exception using errcode = 'datetime_field_overflow';
     end if;
@@ -35,4 +35,4 @@ begin
 end
 $$;
 comment on function postrider.log_in(text, jsonb) is
-  'gives a credential new secrets, in place of all before; it is active from then on, and waiting jobs go on';
+  'replaces the secrets of a credential, makes it active and releases waiting jobs';

@@ -8,4 +8,4 @@ as $$
     p_credential, p_names, p_sealed, null, clock_timestamp() + make_interval(secs => p_expires_in))
 $$;
 comment on function postrider_internal.log_in_sealed(text, text[], bytea, bigint) is
-  'log_in with secrets that worker credential set has sealed; their names are known, and in how many seconds they end';
+  'log_in for secrets that worker credential set has sealed, with their names and their life in seconds';

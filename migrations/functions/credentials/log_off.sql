@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider_internal.log_off(text, text) is
-  'a credential is logged off, by a person or since the API said so; its secrets are gone';
+  'logs a credential off, by a user or because the API said so, and deletes its secrets';

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- What a worker is to do for credentials: s: seal these secrets and give them to store_sealed_secrets; r: fetch a
--- token. A refresh is one worker's for 14 s, more than its call may take (10 s); the epoch is its proof. One that is
--- another's for longer is of a clock that was set back since: that worker may be at it, and has its 14 s from now on.
--- Without a key a worker can use what is still plain, and nothing else; one whose key does not open some secrets leaves
--- those to others (p_except).
+-- Tasks for a worker. s: seal these secrets and pass them to store_sealed_secrets. r: fetch a token. A worker leases a
+-- refresh for 14 s, longer than its call may take (10 s), and the epoch identifies the lease. If a lease ends later
+-- than that, the clock was set back since. That worker may still be at work, so it gets 14 s from now.
 --
--- The secrets are those that the request's templates stand for; the worker fills them in, since only it can open them.
+-- A worker without a key can use only plain secrets. A worker whose key does not open some secrets leaves these to
+-- others (p_except).
+--
+-- The secrets are the values for the templates of the request. The worker fills them in, because only it can open them.
 create or replace function postrider_internal.next_credential_tasks(p_worker int, p_has_key boolean,
                                                                     p_can_refresh boolean default true,
                                                                     p_except text[] default '{}')
@@ -45,7 +46,7 @@ begin
   if not found then
     return;
   end if;
-  -- What was true of refreshes may have changed before the row was locked.
+  -- The row of refreshes may have changed before the row of credentials was locked.
   update postrider_internal.refreshes r
      set worker = p_worker, epoch = nextval('postrider_internal.fences'), until = clock_timestamp() + interval '14 s',
          began_at = clock_timestamp()
@@ -64,4 +65,4 @@ begin
 end
 $$;
 comment on function postrider_internal.next_credential_tasks(int, boolean, boolean, text[]) is
-  'what a worker is to do for credentials now: secrets to seal, and at most one refresh, leased to it';
+  'credential tasks for a worker: secrets to seal, and at most one refresh, leased to it';

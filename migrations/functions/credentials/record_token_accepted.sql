@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider_internal.record_token_accepted(text, text[]) is
-  'notes that these endpoints have taken the present token of a credential; jobs that are held go on; its row of refreshes';
+  'records that endpoints accepted the present token, and releases held jobs; returns its row of refreshes';

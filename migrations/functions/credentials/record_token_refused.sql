@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two endpoints that refuse a token which came by a refresh, and which none takes: then the login is in doubt, and jobs
--- are held. A token of a login may be an old one, so it is refreshed first.
+-- If two endpoints refuse a token from a refresh and none accepts it, the login is in doubt, and jobs are held. A token
+-- from a login may be old, so it is refreshed first.
 --
--- A hundred endpoints are enough to judge by. The caller has locked the row of credentials.
+-- At most a hundred endpoints are kept. The caller has locked the row of credentials.
 create or replace function postrider_internal.record_token_refused(p_refresh postrider_internal.refreshes,
                                                                    p_version bigint, p_endpoint text)
 returns postrider_internal.refreshes
@@ -30,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.record_token_refused(postrider_internal.refreshes, bigint, text) is
-  'notes that an endpoint has refused the present token of a credential, which has not ended, and holds its jobs if all do so; its row of refreshes';
+  'records that an endpoint refused the present token, and holds jobs if all refuse; returns its row of refreshes';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- s: there is a token. r: another try may end better. d: the same, and refresh_end counts it as a refusal: a 400, 401
--- or 403, or an answer that is good by its status and holds no token. f: the user is to log in again: RFC 6749, 5.2 or
--- 4.1.2.1, has a code for the reason.
+-- s: there is a token. r: a retry may succeed. d: the same, and refresh_end counts it as a refusal: 400, 401 or 403, or
+-- a good status without a token. f: the user must log in again, because the answer has an error code of RFC 6749, 5.2
+-- or 4.1.2.1.
 --
--- Some answer form-encoded whatever they are asked for. Of an answer only its error and error_description stand in
--- p_error; the worker takes out what is a secret.
+-- Some servers always answer form-encoded. p_error holds only error and error_description of an answer; the worker
+-- removes secrets from it.
 create or replace function postrider_internal.refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)
@@ -77,10 +77,11 @@ begin
   if refresh_token = '' or octet_length(refresh_token) > 16000 then
     refresh_token := null;
   end if;
-  -- Some send it as text; nonsense counts as absent. Not by way of numeric, which no more than 16383 decimals fit.
+  -- Some servers send it as text. Invalid values count as absent. Not cast to numeric, which holds at most 16383
+  -- decimals.
   expires_in := nullif(substring(v_value #>> '{}' from E'^([0-9]{1,9})(?:\\.[0-9]+)?$')::int, 0);
   verdict := 's';
 end
 $$;
 comment on function postrider_internal.refresh_answer(text, int, bytea, bytea) is
-  'what the token endpoint''s answer says: s with the token, r: try again, d: try again, a refusal without a known reason, f: refused for good; nothing is stored';
+  'how a refresh ended: s: token; r: retry; d: retry, refused; f: log in again; stores nothing';

@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.refresh_call(postrider.credentials) is
-  'the request that fetches a new token (RFC 6749 for the oauth2 kinds), secrets as {{name}}; client_id: the worker is to add who the client is';
+  'the request that fetches a new token, secrets as {{name}}; client_id: the worker adds Basic authentication';

@@ -24,7 +24,7 @@ begin
       hint := 'Give POST (the default), GET, PUT or PATCH.';
     elsif v_key in ('access_token', 'refresh_token', 'expires_in') then
       begin
-        -- It is evaluated on the session that carries heartbeats.
+        -- The path is evaluated in the session that sends heartbeats.
         v_bad := case when jsonb_typeof(v_value) <> 'string' then 'is not a path'
                       when postrider_internal.jsonpath_is_cheap((v_value #>> '{}')::jsonpath)
                         then postrider_internal.jsonpath_defect((v_value #>> '{}')::jsonpath)
@@ -60,7 +60,7 @@ begin
     if reason is not null then
       return;
     end if;
-    -- A look that found nothing has emptied it.
+    -- A check without a defect has set the hint to null.
     hint := v_hint;
   end loop;
   if not p_refresh ? 'url' then
@@ -84,4 +84,4 @@ begin
 end
 $$;
 comment on function postrider_internal.refresh_defect(jsonb) is
-  'why credentials.refresh is refused, with the path of the place, and what would be right; nulls for a good one';
+  'why credentials.refresh is refused, with the path, and a hint; nulls: valid';

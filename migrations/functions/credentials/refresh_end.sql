@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts only while the refresh is still this worker's. A token that comes too late, from a worker that was held up, is
--- kept as the spare: the server may have ended the one before it, and then it is the only one that works. But never for
--- another login than the one it was fetched for: both take their numbers from fences, with the credential's row locked.
+-- Has an effect only while this worker owns the refresh. A token that arrives too late is stored as the spare. The
+-- server may have revoked the token before it, and then the spare is the only one that works. It is never stored for
+-- another login than its own. Logins and refreshes both take numbers from fences, with the credential's row locked.
 --
--- Without a key the worker gives the secrets as they are, name, value, ...; else p_plain is empty.
+-- A worker without a key passes the secrets in p_plain as name, value, ...; otherwise p_plain is empty.
 --
--- Somebody's open transaction may hold the credential's row for long. Heartbeats share this session, so nothing is
--- waited for: the worker keeps what it has and comes again, and the lease goes on, or another worker would use the
--- refresh token once more.
+-- An open transaction may hold the credential's row for long. Heartbeats share this session, so this function does not
+-- wait. The worker keeps the result and calls again. The lease is extended, so that no other worker uses the refresh
+-- token once more.
 --
--- Refused for good with a spare there: the spare is tried once. Its being used up already is no loss then.
+-- If the refresh is finally refused and a spare exists, the spare is tried once. Nothing is lost if it was used before.
 create or replace function postrider_internal.refresh_end(
   p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[],
   p_expires_in int,
@@ -81,7 +81,7 @@ begin
            least(interval '1 ms' * coalesce(p_wait_ms, 0), interval '1 hour'))
    where r.credential = p_credential
   returning * into v_refresh;
-  -- One odd answer is no reason to log off; ten in a row for ten minutes are.
+  -- One unusual answer is no reason to log off. Ten in a row over ten minutes are.
   if v_refresh.refusals >= 10 and v_refresh.refused_since <= clock_timestamp() - interval '10 min' then
     p_verdict := 'f';
     update postrider_internal.refreshes r set failures = 0, refusals = 0, refused_since = null
@@ -95,7 +95,7 @@ begin
       update postrider_internal.refreshes r set due_at = clock_timestamp() where r.credential = p_credential;
       perform pg_notify('postrider', 'credentials');
     elsif v_refresh.is_early and v_credential.expires_at > clock_timestamp() then
-      -- The token is good to its end, and calls go on until then.
+      -- The token is valid until its end, and calls go on until then.
       update postrider.credentials c set state = 'cooldown' where c.name = p_credential;
       update postrider_internal.refreshes r set due_at = v_credential.expires_at where r.credential = p_credential;
     else
@@ -112,4 +112,4 @@ begin
 end
 $$;
 comment on function postrider_internal.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
-  'stores what a refresh has brought and lets waiting jobs go on, or tries again later, or logs off; false: it was not this worker''s any more; null: the row is locked, to be told again. Verdict h: nothing was tried, another worker is to make it';
+  'stores a refresh result and releases jobs, retries or logs off; false: lease lost; null: row locked, call again';

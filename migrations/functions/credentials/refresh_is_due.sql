@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Only after a failure is there a wait. One that began later than now did so before the clock was set back, and its
--- wait would be longer by as much.
+-- Only a failure causes a wait. If the refresh began later than now, the clock was set back since, and its wait would
+-- be longer by that difference.
 create or replace function postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes,
                                                              p_state text) returns boolean
 language sql
@@ -10,4 +10,4 @@ as $$
      and (p_state <> 'cooldown' or p_refresh.due_at <= clock_timestamp() or p_refresh.began_at > clock_timestamp())
 $$;
 comment on function postrider_internal.refresh_is_due(postrider_internal.refreshes, text) is
-  'whether a worker may begin the refresh of a credential that is in this state, refreshing or cooldown';
+  'whether a worker may start the refresh of a credential in this state, refreshing or cooldown';

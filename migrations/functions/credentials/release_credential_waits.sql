@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Rows that somebody else holds are passed over: they are being promoted, cancelled or moved just now. Who is about to
--- wait holds the credential's row (for share), which the caller has changed before: so nobody is missed.
+-- Skips locked rows, because other transactions are promoting, cancelling or moving them. A transaction about to wait
+-- locks the credential's row (for share), and the caller has changed that row before. So no waiting job is missed.
 create or replace function postrider_internal.release_credential_waits(p_credential text, p_failed boolean,
     p_job bigint default null) returns int
 language plpgsql
@@ -37,4 +37,4 @@ begin
 end
 $$;
 comment on function postrider_internal.release_credential_waits(text, boolean, bigint) is
-  'makes the jobs ready that waited for a credential, or one of them; failed: their wait has been an attempt that failed; how many';
+  'makes jobs that wait for a credential ready, all or one (p_failed: as a failed attempt); returns how many';

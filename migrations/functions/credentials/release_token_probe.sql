@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: credentials/release_credential_waits.sql
 -- planner: no-jit
--- Of the first thousand that wait, one whose endpoint has not refused the token. A time ahead is of a clock that was
--- set back since.
+-- Prefers, among the first thousand waiting jobs, one whose endpoint has not refused the token. If a time lies ahead,
+-- the clock was set back since.
 create or replace function postrider_internal.release_token_probe() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -36,4 +36,4 @@ begin
 end
 $$;
 comment on function postrider_internal.release_token_probe() is
-  'lets one job a minute go on of those that wait for an API to take the token of their credential';
+  'releases one job a minute for each credential whose tokens an API refuses';

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- After the insert, which waits for a transaction that is deleting the one before it: so that one's version is there to
--- be read. Rows are locked in the order of a delete, the credential first. Written and not just read: in a transaction
--- with a snapshot from before that delete it is a serialization failure then, and no version that was used already.
+-- Runs after the INSERT, which waits for a transaction that deletes the earlier row, so its version can be read. Rows
+-- are locked in the same order as in a delete, the credential first.
+--
+-- It writes instead of only reading. A transaction with a snapshot from before that delete then gets a serialization
+-- failure instead of a used version.
 create or replace function postrider_internal.restore_credential_version() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -19,7 +21,7 @@ begin
 end
 $$;
 comment on function postrider_internal.restore_credential_version() is
-  'row trigger of credentials; one whose name was there before goes on with a version that was never used';
+  'row trigger of credentials: gives a credential with a reused name a version that was never used';
 
 create or replace trigger credentials_came
   after insert on postrider.credentials

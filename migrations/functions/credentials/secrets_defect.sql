@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_names alone is what is known of secrets that were sealed before they came here.
+-- For secrets that were sealed before they came here, only p_names is known.
 create or replace function postrider_internal.secrets_defect(
   p_kind text, p_names text[], p_secrets jsonb, out place text, out reason text, out hint text)
 language plpgsql immutable
@@ -59,4 +59,4 @@ begin
 end
 $$;
 comment on function postrider_internal.secrets_defect(text, text[], jsonb) is
-  'why secrets are refused, by place and without a character of them, and what would be right; nulls for good ones';
+  'why secrets are refused, by path and without quoting them, and a hint; nulls: valid';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A compare-and-swap: of all who find that a token has ended, one sets this off.
+-- A compare-and-swap: of all sessions that find an ended token, one starts the refresh.
 create or replace function postrider_internal.start_refresh(p_credential text, p_version bigint,
                                                             p_early boolean) returns boolean
 language plpgsql
@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.start_refresh(text, bigint, boolean) is
-  'sets off the refresh of this version of a credential, if it is active; early: the token is still good; whether it did';
+  'starts the refresh of an active credential in this version; early: the token is still valid; whether it started';

@@ -9,7 +9,7 @@ declare
   v_call record;
   v_patience text := '20ms';
 begin
-  -- In the order of their locks.
+  -- In the order of locks.
   for v_call in
     select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
       from unnest(p_attempts) x
@@ -19,11 +19,11 @@ begin
   loop
     if not postrider_internal.store_cookies(
          v_call.service, v_call.credential, v_call.version, v_call.fence, v_call.cookies, v_patience) then
-      -- Whoever holds one jar may hold many: the next ones are hardly waited for.
+      -- A transaction that locks one jar may lock many, so the next jars get almost no wait.
       v_patience := '1ms';
     end if;
   end loop;
 end
 $$;
 comment on function postrider_internal.store_batch_cookies(postrider_internal.finished_attempt[], bigint[]) is
-  'keeps what the calls of a batch changed in their cookie jars, of those whose lease still held';
+  'stores changed cookies from the calls of a batch whose leases still held';

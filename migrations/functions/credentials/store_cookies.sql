@@ -1,21 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. One that begins
--- with a tab is what the call was given behind it, and that is gone. Calls that run at the same time share a jar: each
--- brings only what it changed, so that a slow one does not put back what others have renewed or removed, and what is
--- gone goes only as long as it is what that call was given.
+-- A line has seven fields, separated by tabs: domain, subdomains, path, secure, expiry, name, value. A line that begins
+-- with a tab names a cookie that the call was given and that was removed.
 --
--- A server cannot spoil or fill a jar: a line that could not be sent again (libcurl lets control characters into a
--- path), or whose names no index can hold, is passed over, and of many cookies the newest 200 stay.
+-- Concurrent calls share a jar, so each passes only its changes. A slow call then does not undo the changes of others.
+-- A cookie is removed only while it still has the value that the call was given.
 --
--- p_version and p_fence: of the token that the call carried, and of its claim. What it carried may have been another
--- user's: then its cookies go nowhere. A refresh changes the version, not the login. A login that commits just after
--- this look is served by the column login: cookies of an earlier one are neither sent nor put in the place of newer
--- ones.
+-- A server cannot spoil or fill a jar. Lines are skipped if they could not be sent again (libcurl accepts control
+-- characters in a path) or if their names are too long for the index. Only the newest 200 cookies stay.
 --
--- An open transaction that has logged in or out (forget_credential_user) holds the jar's rows, one that deletes the
--- service its key. This runs in the end of a call, which would take its whole batch along when its time is over: the
--- rows are waited for as long as p_patience says, the key ten times as long, then what this call changed is let go. A
--- cookie is worth less than a result.
+-- p_version and p_fence: of the call's token and of its claim. If the call carried another user's token, its cookies
+-- are dropped. A refresh changes the version, not the login. The column login covers a login that commits right after
+-- this check. Cookies of an earlier login are not sent and do not replace newer ones.
+--
+-- An open transaction may hold the rows of the jar because it has logged in or out (forget_credential_user). One that
+-- deletes the service holds the row of the service. This function runs at the end of a call, and a timeout would lose
+-- its whole batch.
+--
+-- So it waits p_patience for rows and ten times as long for the advisory lock. Then it drops the changes of this call,
+-- because a result is more important than a cookie.
 create or replace function postrider_internal.store_cookies(
   p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
 returns boolean
@@ -35,10 +37,10 @@ begin
     end if;
   end if;
   begin
-    -- Put back with all else that the block has done, if it fails.
+    -- Rolled back with all other changes of the block if it fails.
     --
-    -- One writer for a jar: cookies come in any order, and two batches would wait for each other. It is done in a
-    -- moment; but any login of the database may take the key, and keep it.
+    -- One writer for each jar: cookies come in any order, and two batches would wait for each other. The lock is short.
+    -- But any session of the database may take the same advisory lock and hold it.
     perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
     perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
     perform set_config('lock_timeout', p_patience, true);
@@ -68,11 +70,11 @@ begin
     when lock_not_available then
       return false;
     when foreign_key_violation then
-      -- The service was deleted while the call ran: nobody needs its cookies.
+      -- The service was deleted during the call, so its cookies are not needed.
       return true;
   end;
   return true;
 end
 $$;
 comment on function postrider_internal.store_cookies(text, text, bigint, bigint, text, text) is
-  'puts what a call changed among its cookies into the jar of its service and credential; false if somebody holds its rows';
+  'stores the cookies that a call changed in the jar of its service and credential; false if its rows are locked';

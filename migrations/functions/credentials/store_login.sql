@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Lock order of everything about credentials: rows of credentials by name, then the rows of the other tables that
--- belong to them, then ready and scheduled.
+-- Lock order for credentials: rows of credentials by name, then their rows in the other tables, then ready and
+-- scheduled.
 create or replace function postrider_internal.store_login(
   p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamptz) returns void
 language plpgsql
@@ -40,4 +40,4 @@ begin
 end
 $$;
 comment on function postrider_internal.store_login(text, text[], bytea, jsonb, timestamptz) is
-  'new secrets, sealed or plain, for a credential, which is active from then on';
+  'stores new secrets of a credential, sealed or plain, and makes it active';

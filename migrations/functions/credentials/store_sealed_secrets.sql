@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who holds the row is just logging in or out; if its transaction changes nothing, the next look brings these again.
+-- A transaction that locks the row is logging in or out. If it changes nothing, the worker gets these secrets again.
 --
--- The spare that a worker without a key has left in plain goes too: it is only for the case that these turn out not to
--- work.
+-- A plain spare left by a worker without a key is deleted too. It would be needed only if these secrets do not work.
 create or replace function postrider_internal.store_sealed_secrets(p_credential text, p_version bigint,
                                                                    p_sealed bytea) returns boolean
 language plpgsql
@@ -18,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider_internal.store_sealed_secrets(text, bigint, bytea) is
-  'puts sealed secrets in the place of plain ones, if those are still there';
+  'replaces plain secrets with sealed ones, if the plain ones still exist';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Some send the envelope with 401 or 403, and its code says which of the two it is.
+-- Some APIs send the envelope with 401 or 403, and its code says which of the two it is.
 create or replace function postrider_internal.token_outcome(
   p_envelope jsonb, p_body bytea, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql
@@ -10,11 +10,11 @@ begin
     from postrider_internal.envelope_outcome(p_envelope, postrider_internal.try_jsonb(p_body)) o
    where o.code in ('token_expired', 'logged_out');
 exception when others then
-  -- The envelope's paths cannot be applied to this answer, which must not undo its batch: its status alone counts.
+  -- The paths of the envelope do not fit this answer. That must not roll back its batch, so only the status counts.
   if postrider_internal.is_transient_error(sqlstate) then
     raise;
   end if;
 end
 $$;
 comment on function postrider_internal.token_outcome(jsonb, bytea) is
-  'token_expired or logged_out with its sentence, if the envelope of a refused answer says so; else nulls';
+  'token_expired or logged_out with a sentence, if the envelope of a refused answer says so; otherwise nulls';

@@ -14,4 +14,4 @@ begin atomic
       '{}') end;
 end;
 comment on function postrider_internal.used_place(jsonb, jsonb, boolean) is
-  'of credentials.place, the entry that is used for a call with this body: the first that fits; {}: none does';
+  'the first entry of credentials.place that fits a call with this body; {}: none fits';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs as the caller, as cancel does.
+-- Runs as the caller, like cancel.
 create or replace function postrider.explain(id bigint) returns text
 language plpgsql stable security invoker
 set search_path = pg_catalog, pg_temp

@@ -136,5 +136,4 @@ begin
     || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
 end
 $$;
-comment on function postrider_internal.explain_any(bigint) is
-  'says of a job that is there, whoever inserted it, why it is not running and when it will, or how it ended';
+comment on function postrider_internal.explain_any(bigint) is 'the sentence of explain for an existing job of any role';

@@ -14,4 +14,4 @@ as $$
    where r.rate is not null
 $$;
 comment on function postrider_internal.explain_budget(text, int) is
-  'the part of explain that says that retries of a failing lane are held back; null if they are not';
+  'the part of explain that says that retries of a failing lane are delayed; null if they are not';

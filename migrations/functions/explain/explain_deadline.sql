@@ -11,4 +11,4 @@ as $$
    where isfinite(p_expires_at)
 $$;
 comment on function postrider_internal.explain_deadline(timestamptz, timestamptz) is
-  'the part of explain that says when a job ends that has not begun; p_at: when it would begin, if known; null: it does not expire';
+  'the part of explain that says when an unstarted job expires; p_at: its expected start; null: it does not expire';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A batch or chain fails by a member, and that by a member of its own. The sentence names each of them and ends with
+-- A batch or chain fails by a member, which may itself fail by a member. The sentence names each of them and ends with
 -- the error of the last.
 create or replace function postrider_internal.explain_failure(p_id bigint,
                                                               p_result postrider_internal.results) returns text

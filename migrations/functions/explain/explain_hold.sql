@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names all that holds the job: who ends one pause only to find the next asks twice. What ends the pauses comes last,
--- and says that the job then runs only if nothing else holds it.
+-- Names all reasons that hold the job, so that a user does not end one pause only to find the next. The commands that
+-- end the pauses come last. They say that the job then runs only if no other reason holds it.
 --
--- p_idle: what explain_absence says. p_at: when the job is due, null: now; a pause that is over by then does not hold
--- it. p_track and p_seq: its place, null if it has none yet.
+-- p_idle: the text of explain_absence. p_at: when the job is due, null: now. A pause that ends before p_at does not
+-- hold the job. p_track and p_seq: its place, null without a place.
 create or replace function postrider_internal.explain_hold(
   p_queue text, p_lane text, p_idle text, p_at timestamptz, p_track int, p_seq bigint)
 returns text
@@ -43,4 +43,4 @@ begin
 end
 $$;
 comment on function postrider_internal.explain_hold(text, text, text, timestamptz, int, bigint) is
-  'the part of explain that says what holds a job that is ready or scheduled: its queue, its lane, no worker; null if nothing does';
+  'the part of explain that says what holds a ready or scheduled job: queue, lane, no worker; null: nothing';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A list does not say how many rows its INSERT had, and what came after a large one waits in lists, too. Lists of one
--- transaction have one time; where too few of them are left to tell, it says both.
+-- A list does not hold the size of its INSERT, and rows after a large INSERT wait in lists too. Lists of one
+-- transaction share one time. If too few of them are left to decide, the sentence names both cases.
 create or replace function postrider_internal.explain_intake(p_list bigint, p_lane text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -18,4 +18,4 @@ as $$
    group by l.id
 $$;
 comment on function postrider_internal.explain_intake(bigint, text) is
-  'the part of explain that says of a job in a list of intake why it is there';
+  'the part of explain that says why a job is in a list of intake';

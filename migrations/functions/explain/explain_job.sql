@@ -11,5 +11,4 @@ begin
   return postrider_internal.explain_any(p_id);
 end
 $$;
-comment on function postrider_internal.explain_job(bigint, bytea) is
-  'explain for who has the job''s ticket';
+comment on function postrider_internal.explain_job(bigint, bytea) is 'explain for a caller with the ticket of the job';

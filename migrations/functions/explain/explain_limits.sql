@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_at: when the job is due, null: now. p_track and p_seq: its place, null if it has none yet. p_is_held: something
--- else holds it, too, so nobody knows when it begins.
+-- p_at: when the job is due, null: now. p_track and p_seq: its place, null without a place. p_is_held: another reason
+-- holds it too, so its start is unknown.
 create or replace function postrider_internal.explain_limits(
   p_lane postrider.lanes, p_at timestamptz, p_track int, p_seq bigint, p_is_held boolean)
 returns text
@@ -18,7 +18,7 @@ begin
   if p_lane.max_in_flight is null and p_lane.rate_limit is null then
     return null;
   end if;
-  -- While a row waits for its track, those before it are of all lanes.
+  -- While a row waits for its track, the rows before it belong to all lanes.
   if p_track > 0 then
     v_before := postrider_internal.lane_jobs_before(p_track, p_seq);
   end if;
@@ -31,13 +31,13 @@ begin
       p_lane.max_in_flight);
   end if;
   if p_lane.rate_limit is not null then
-    -- Call times up to next_slot are given away; the one after it is as far off as draw says.
+    -- Times up to next_slot are given away. The next one follows as in acquire_lane_permits.
     v_spacing := (p_lane.rate_period + least(p_lane.rate_period * 0.02, interval '100 ms')) / p_lane.rate_limit;
     v_slot := greatest(
       (select s.next_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id),
       clock_timestamp());
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
-    -- Of a quick lane whose next call may begin now, it is the workers that its jobs wait for.
+    -- In a fast lane whose next call may begin now, the jobs wait for workers.
     if v_slot > greatest(clock_timestamp(), p_at) or v_begin > greatest(clock_timestamp(), p_at) + interval '1 s' then
       v_limits := v_limits || format('its lane %s is at its limit of %s call(s) in %s (lanes.rate_limit), and the next one begins at about %s%s',
         p_lane.name, p_lane.rate_limit, p_lane.rate_period, to_char(v_slot, 'YYYY-MM-DD HH24:MI:SS TZ'),
@@ -57,4 +57,4 @@ begin
 end
 $$;
 comment on function postrider_internal.explain_limits(postrider.lanes, timestamptz, int, bigint, boolean) is
-  'the part of explain that says which limits of its lane hold a job and when it then begins; null if none does';
+  'the part of explain that says which limits of its lane hold a job and until when; null: none';

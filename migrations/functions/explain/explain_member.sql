@@ -36,7 +36,7 @@ begin
                order by m.position limit 1000) o;
       v_busy := least(v_busy, v_open);
     end if;
-    -- Those that are let go and not under way, and those whose turn has not come.
+    -- Released members without a call in progress, and members whose turn has not come.
     v_waiting := v_children - v_tree.finished - v_busy;
     return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s%s.', p_job.id,
       case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_children, p_job.kind,
@@ -93,4 +93,4 @@ begin
 end
 $$;
 comment on function postrider_internal.explain_member(postrider.jobs) is
-  'the sentence of explain for a batch, a chain, or a member whose turn has not come; null for others';
+  'the sentence of explain for a batch, a chain, or a member whose turn has not come; null for other jobs';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Not for judge, store and hooks: explain_any knows more about these.
+-- Not for judge, store and hooks, for which explain_any has more details.
 create or replace function postrider_internal.explain_phase(p_job bigint, p_fence bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -24,4 +24,4 @@ as $$
    where p.job_id = p_job and p.fence = p_fence and p.phase not in ('hooks', 'judge', 'store')
 $$;
 comment on function postrider_internal.explain_phase(bigint, bigint) is
-  'the part of explain that says what a running call does, since when, and when it times out; null for a call of less than a second';
+  'the part of explain that gives the phase of a running call, its start and its timeout; null below one second';

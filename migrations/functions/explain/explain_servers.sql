@@ -17,4 +17,4 @@ as $$
            order by t.environment, t.open_until, t.position) f
 $$;
 comment on function postrider_internal.explain_servers(postrider.jobs) is
-  'a sentence if all servers that a job may call are set aside; else empty';
+  'a sentence if all servers that a job may call are set aside; otherwise empty';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- What a worker has in flight it tells every 3 s; a call is often over by then. So calls are counted where they are, at
--- the front of the tracks, with room for some ready ones between them, unless there are more tracks or slots than a
--- look should cost.
+-- A worker reports its calls in flight every 3 s, and a call is often over by then. So calls are counted at the front
+-- of the tracks, with room for some ready rows between them. If there are too many tracks or slots, they are not
+-- counted.
 create or replace function postrider_internal.explain_turn(p_job postrider.jobs, p_lane text, p_track int,
                                                            p_seq bigint) returns text
 language plpgsql stable
@@ -16,7 +16,7 @@ declare
   v_busy bigint;
   v_ahead bigint;
   v_above bigint;
-  -- As reschedule left it.
+  -- In the state after reschedule.
   v_priority smallint := coalesce((select t.priority from postrider_internal.tracks t where t.id = p_track),
                                   p_job.priority);
 begin
@@ -60,4 +60,4 @@ begin
 end
 $$;
 comment on function postrider_internal.explain_turn(postrider.jobs, text, int, bigint) is
-  'the part of explain that says what is before a ready job that nothing holds, and who will take it';
+  'the part of explain that says which jobs precede a ready job that nothing holds, and which workers take it';

@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_defect(postrider.jobs) is
-  'the first column of a job that asks of the answer what cannot be, why, and what would be right; nulls for a good row';
+  'the first column of a job with an impossible rule for the answer, the reason and a hint; null: valid';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/json_bytes.sql
--- Of body the size is known without reading it.
+-- The size of body is known without reading it.
 create or replace function postrider_internal.body_bytes(p_job postrider.jobs, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.body_bytes(postrider.jobs, bigint) is
-  'how many bytes the body of a job has as it is sent, or some number above p_most for a larger one';
+  'how many bytes the body of a job has as it is sent; above p_most it may be any larger number';

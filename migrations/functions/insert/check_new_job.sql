@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Before the row: a skipped duplicate is never inserted, and RETURNING does not show it. A row that breaks a rule
--- passes and takes no key; queue_new_jobs refuses it by its column. A tag or queue beyond its limit is refused here,
--- because an index may be unable to take it. One trigger for all of these, because the executor evaluates the condition
--- of each trigger for each row. PostgreSQL parses the condition anew in each INSERT, so it is short: a list of the
--- methods took 15 us in a session that has been idle.
+-- Runs before the INSERT of each row, so a skipped duplicate is never inserted and RETURNING does not show it. A row
+-- that breaks a rule passes and takes no key; queue_new_jobs refuses it by its column. A tag or queue beyond its limit
+-- is refused here, because an index may be unable to take it.
+--
+-- One trigger does all of this, because the executor evaluates the condition of each trigger for each row. PostgreSQL
+-- parses the condition anew in each INSERT, so it is short. A list of the methods took 15 µs in a session that has
+-- been idle.
 create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,7 +30,7 @@ begin
       new.queue := case new.queue when 'default' then v_parent.queue else new.queue end;
       new.priority := case new.priority when 0 then v_parent.priority else new.priority end;
       new.timeout := coalesce(new.timeout, v_parent.timeout);
-      -- As in spec_inherits.
+      -- The same rule as in spec_inherits.
       if new.service is null and v_parent.service is not null
          and postrider_internal.url_is_absolute(new.url) is not true then
         new.service := v_parent.service;
@@ -48,9 +50,9 @@ begin
   if v_holder is null then
     return new;
   elsif new.on_duplicate = 'skip' then
-    -- A row that breaks a rule is refused even if its key is taken. To check all rules takes ten times as long as to
-    -- see that a row is good at first sight. The row is in an array, because PL/pgSQL copies a record at each of a
-    -- hundred mentions.
+    -- A row that breaks a rule is refused even if its key is in use. Checking all rules takes ten times as long as the
+    -- quick check for a valid row. The row is in an array, because PL/pgSQL copies a record each time it is named, here
+    -- a hundred times.
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
     if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0
@@ -67,7 +69,7 @@ begin
 end
 $$;
 comment on function postrider_internal.check_new_job() is
-  'row trigger of jobs: refuses or skips a row whose dedupe_key an unfinished job of its queue has, refuses a tag or queue beyond its limit, gives members what they take from their batch or chain, reads the times of each, writes the method in capital letters';
+  'row trigger of jobs: checks dedupe_key, tag and queue, copies values from the parent, normalizes each and method';
 
 create or replace trigger jobs_row
   before insert on postrider.jobs

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The query of the URL is left out, since keys stand there.
+-- Leaves out the query of the URL, because it may hold keys.
 create or replace function postrider_internal.describe_row(p_place bigint, p_url text) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -10,4 +10,4 @@ as $$
            E'[\\x01-\\x1f\\x7f]', '?', 'g')), '')
 $$;
 comment on function postrider_internal.describe_row(bigint, text) is
-  'DETAIL of an error about one of several rows: its place in the statement and its URL without password and query';
+  'DETAIL of an error about one of several rows: its number in the statement, and its URL without password and query';

@@ -6,4 +6,4 @@ as $$
   select greatest(1, jsonb_array_length(jsonb_path_query_array(p_each -> 'do', 'strict $.**.url')))
 $$;
 comment on function postrider_internal.each_jobs(jsonb) is
-  'about how many requests an element of a batch over a list makes, at least one';
+  'about how many requests each element of a batch over a list makes, at least one';

@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.each_shape(jsonb) is
-  'what is wrong with {"each", "do"}, and where below it; nulls for a good one';
+  'what is wrong with {"each", "do"}, and at which path below it; nulls: valid';

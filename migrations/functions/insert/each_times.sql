@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What cannot be read is left to queue_new_jobs, which refuses it by its place; and what expand inserts was read when
--- its batch was inserted.
+-- Leaves values that it cannot read to queue_new_jobs, which raises with their path. The times of members that expand
+-- inserts were read when their batch was inserted.
 create or replace function postrider_internal.each_times(p_each jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -16,4 +16,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.each_times(jsonb) is
-  'an each in which the times of what it makes mean what they mean to whoever inserts it';
+  'a copy of each with the times in its "do" resolved in the time zone of the inserting session';

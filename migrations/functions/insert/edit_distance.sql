@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For the words of one error; in quadratic time, so both are cut at 40 characters.
+-- Used for the message of one error. It takes quadratic time, so both words are cut at 40 characters.
 create or replace function postrider_internal.edit_distance(p_first text, p_second text) returns int
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -24,4 +24,4 @@ begin
 end
 $$;
 comment on function postrider_internal.edit_distance(text, text) is
-  'how many characters must be added, removed or changed to make one word of the other';
+  'how many characters must be added, removed or changed to turn one word into the other';

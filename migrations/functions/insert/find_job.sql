@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/find_key_owner.sql
--- Through job_status, so that a role finds the jobs that it may see. A key that was taken by a job that has ended is
--- free.
+-- Reads job_status, so a role finds only jobs that it may see. The key of a finished job is free.
 create or replace function postrider.find_job(dedupe_key text, queue text default 'default') returns bigint
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -10,4 +9,4 @@ as $$
    where s.id = postrider_internal.find_key_owner(find_job.queue, find_job.dedupe_key) and s.finished_at is null
 $$;
 comment on function postrider.find_job(text, text) is
-  'the id of the unfinished job of a queue that has this dedupe_key; null if there is none, or if the caller may not see it';
+  'the id of the unfinished job of a queue with this dedupe_key; null: no such job, or the caller may not see it';

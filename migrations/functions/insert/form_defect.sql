@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON:
--- body_bytes adds that up.
+-- Each field of a form carries the names of all objects around it, so a form may be far larger than its JSON.
+-- body_bytes adds up these sizes.
 create or replace function postrider_internal.form_defect(p_form jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function postrider_internal.form_defect(jsonb) is
-  'why a form is refused and what would be right; nulls for a good one. Never quotes a value';
+  'why a form is refused, and a hint; nulls: valid; never quotes a value';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Follows form_pairs without building its names. Each byte that is not unreserved (RFC 3986, 2.3) is sent as three, a
--- space as one; so are the brackets around an inner name.
+-- space as one. The brackets around an inner name also take three bytes each.
 create or replace function postrider_internal.form_size(p_form jsonb) returns numeric
 language sql immutable strict parallel safe
 as $$
@@ -19,5 +19,4 @@ as $$
     from walk w
    where jsonb_typeof(w.value) not in ('object', 'array')
 $$;
-comment on function postrider_internal.form_size(jsonb) is
-  'how many bytes a form has as it is sent, percent-encoded';
+comment on function postrider_internal.form_size(jsonb) is 'how many bytes a form has as it is sent, percent-encoded';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined. One num_nonnulls, since a single row pays for each operator and function named here.
+-- PostgreSQL inlines this function. It uses one num_nonnulls, because an INSERT of a single row pays for each operator
+-- and function named here.
 create or replace function postrider_internal.has_basic_columns(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
@@ -12,4 +13,4 @@ as $$
            p_job.decode, p_job.use_envelope, p_job.require_data, p_job.max_redirects) = 0
 $$;
 comment on function postrider_internal.has_basic_columns(postrider.jobs) is
-  'whether a job says nothing in those columns that are null unless somebody wants something special';
+  'whether a job leaves all columns for special features null';

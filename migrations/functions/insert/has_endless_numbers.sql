@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- jsonb keeps 1e100000 in a few bytes and writes it out with 100,000 digits: 10 MB of such numbers cannot be shown any
--- more, and a view that holds one such row fails as a whole. A hundred of them are let through. The first condition
--- finds what may be such a number, the second looks at the numbers themselves (through an array: jsonb_path_query needs
--- squared time to hand out a million values).
+-- jsonb stores 1e100000 in a few bytes and writes it out with 100,000 digits. If a row holds 10 MB of such numbers,
+-- PostgreSQL cannot print it, and a view with this row fails as a whole. Up to a hundred such numbers are accepted.
+--
+-- The first condition searches the text for candidates, the second checks the numbers. It uses an array, because
+-- jsonb_path_query needs quadratic time to return a million values.
 create or replace function postrider_internal.has_endless_numbers(p_text text, p_json jsonb) returns boolean
 language plpgsql immutable parallel safe
 as $$
@@ -17,5 +18,4 @@ begin
 end
 $$;
 comment on function postrider_internal.has_endless_numbers(text, jsonb) is
-  'whether JSON holds more than a hundred numbers that take a thousand digits and more to write out'
-;
+  'whether JSON holds more than a hundred numbers with a thousand or more digits when written out';

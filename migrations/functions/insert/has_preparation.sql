@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined into claim. Plain jobs pay the look at their row and nothing else.
+-- PostgreSQL inlines this function into claim. Plain jobs pay only for the check of their row.
 create or replace function postrider_internal.has_preparation(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$

@@ -39,7 +39,7 @@ begin
       return;
     end if;
   end loop;
-  -- The limit of a call (RequestHeaders.limit), which has its service's and credential's headers, too.
+  -- The limit of a call (RequestHeaders.limit), which also has the headers of its service and credential.
   if octet_length(p_headers::text) > 500000 then
     reason := 'are longer than 500,000 bytes together';
     hint := 'Most servers take 8,000 to 64,000; send what is long in the body.';
@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function postrider_internal.headers_defect(jsonb) is
-  'why a headers object is refused and what would be right; nulls for a good one. Never quotes a value';
+  'why a headers object is refused, and a hint; nulls: valid; never quotes a value';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/is_storable_json.sql, insert/is_small_json.sql
--- Every column but the URL, which is_plain_url and is_plain_host judge. Written so that the planner inlines it (SQL,
--- not volatile, no strict, no set). A single row pays for each operator and function named here, since their state is
--- built anew in each statement: 0.2 us, and some microseconds in a session that has been idle.
+-- Checks every column except the URL, which is_plain_url and is_plain_host check. Written so that the planner inlines
+-- it (SQL, not volatile, no strict, no set). An INSERT of a single row pays for each operator and function named here.
+-- PostgreSQL builds their state anew in each statement: 0.2 µs, and some microseconds in a session that has been idle.
 create or replace function postrider_internal.is_plain_job(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$
@@ -26,4 +26,4 @@ as $$
      and postrider_internal.has_basic_columns(p_job)
 $$;
 comment on function postrider_internal.is_plain_job(postrider.jobs) is
-  'whether all but the URL of a job is good at first sight; false says nothing, job_defect decides';
+  'whether a job, apart from its URL, is valid by quick checks; if false, job_defect decides';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/is_small_json.sql
--- Inlined. 64 KiB is the least that settings.max_request_body may be, so such a body needs no look at the settings. A
--- form carries the names of outer objects in each field: one of 400 bytes has at most 60,000 as it is sent.
+-- PostgreSQL inlines this function. 64 KiB is the lowest value of settings.max_request_body, so such a body needs no
+-- check against the settings. A form carries the names of outer objects in each field, so a form of 400 bytes has at
+-- most 60,000 as it is sent.
 create or replace function postrider_internal.is_small_body(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$
@@ -11,4 +12,4 @@ as $$
      and p_job.body_parts is null
 $$;
 comment on function postrider_internal.is_small_body(postrider.jobs) is
-  'whether a body has at most 64 KiB at first sight; false says nothing, body_bytes decides';
+  'whether a body has at most 64 KiB by quick checks; if false, body_bytes decides';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined, so it must be as stable as pg_column_size. The first two conditions bound what is written out for the third:
--- 1e130000 takes twelve bytes and is written with 130,000.
+-- PostgreSQL inlines this function, so it must be as stable as pg_column_size. The first two conditions limit the text
+-- that the third builds: 1e130000 takes twelve bytes and is written with 130,000.
 create or replace function postrider_internal.is_small_json(p_json jsonb) returns boolean
 language sql stable parallel safe
 as $$
@@ -8,4 +8,4 @@ as $$
     and octet_length(p_json::text) <= 65536
 $$;
 comment on function postrider_internal.is_small_json(jsonb) is
-  'whether JSON has at most 64 KiB as text at first sight; false says nothing, json_bytes decides';
+  'whether JSON has at most 64 KiB as text by quick checks; if false, json_bytes decides';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without SET, so that PostgreSQL inlines it.
+-- Has no SET clause, so PostgreSQL inlines it.
 create or replace function postrider_internal.is_tag(p_tag text) returns boolean
 language sql immutable parallel safe
 return length(p_tag) <= 400;

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a job names must be there when it is inserted. Of a member that expand makes, that was asked when its batch was
--- inserted: a row removed since then ends the member as it ends every job, with config, or is noted as an error of its
--- callback. All else is held against the rules then, too: anybody may set the setting that tells of it.
+-- Services, credentials and callbacks that a job names must exist when it is inserted. For a member that expand
+-- inserts, this was checked with its batch. If one of them was deleted since, the member ends like any other job: with
+-- error_code config, or with an error of its callback.
+--
+-- All other rules are checked for such members too, because any role may set the setting postrider.expands.
 create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text,
                                                          out hint text)
 language plpgsql stable
@@ -55,8 +57,8 @@ begin
      'created_at', 'must be a point in time', 'Leave it out for now.'),
     (not isfinite(p_job.run_at),
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
-    -- A deadline that has just passed is no mistake: the job ends as expired. An hour is more than a transaction or a
-    -- clock explains.
+    -- A deadline that has just passed is valid: the job ends as expired. No transaction or clock difference explains
+    -- more than an hour.
     (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null
        and current_setting('postrider.makes_ticks', true) is distinct from 'on',
      'expires_at', 'is more than an hour in the past',
@@ -293,4 +295,4 @@ begin
 end
 $$;
 comment on function postrider_internal.job_defect(postrider.jobs) is
-  'the first column of a job that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a job that breaks a rule, the reason and a hint; nulls: valid';

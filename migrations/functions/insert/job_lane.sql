@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_lane.sql
--- Of a job: coalesce(lane, service), and its URL, whose host is written out even where the rest is a template. A batch
--- or chain has no URL and no lane, although it may have a service.
+-- Parameters of a job: coalesce(lane, service), and its URL. The URL names its host literally even where the rest is a
+-- template. A batch or chain has no URL and no lane, although it may have a service.
 --
--- Inlined by the planner; url_lane, at some microseconds, is for URLs with a user, an upper-case host, a dot
--- at the host's end and the like.
+-- The planner inlines this function. url_lane takes some microseconds. It handles the rare cases, such as a URL with a
+-- user, an upper-case host, or a dot at the end of the host.
 create or replace function postrider_internal.job_lane(p_lane text, p_url text) returns text
 language sql immutable parallel safe
 begin atomic
@@ -18,4 +18,4 @@ begin atomic
   end;
 end;
 comment on function postrider_internal.job_lane(text, text) is
-  'the lane a job runs in: its own, else the host:port of its URL; null without a URL';
+  'the lane of a job: its own lane or service, otherwise the host:port of its URL; null without a URL';

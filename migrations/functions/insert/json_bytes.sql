@@ -1,8 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- jsonb keeps 1e130000 in a few bytes and writes it out with 130,000 digits. Writing out 8 KiB of jsonb makes at most
--- 90 MB. From there on the sizes of the numbers are added up first, from their binary form, and JSON that has too many
--- digits is not written out at all. Binary form of a numeric: count of digit groups, weight, sign, scale (2 bytes
--- each), then groups of four decimal digits.
+-- jsonb stores 1e130000 in a few bytes and writes it out with 130,000 digits. Writing out 8 KiB of jsonb makes at most
+-- 90 MB. For larger JSON this function first adds up the sizes of the numbers, from their binary form. It does not
+-- write out JSON with too many digits.
+--
+-- Binary form of a numeric: count of digit groups, weight, sign, scale (2 bytes each), then groups of four decimal
+-- digits.
 create or replace function postrider_internal.json_bytes(p_json jsonb, p_most bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -25,10 +27,10 @@ begin
   begin
     return octet_length(p_json::text);
   exception when program_limit_exceeded then
-    -- A text has less than 1 GiB.
+    -- A text value is always smaller than 1 GiB.
     return 1073741824;
   end;
 end
 $$;
 comment on function postrider_internal.json_bytes(jsonb, bigint) is
-  'how many bytes JSON has as text; of JSON with more than p_most at least a number above p_most';
+  'how many bytes JSON has as text; above p_most it may be any larger number';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For worker submit: the server's own error would quote the text, passwords and bodies with it, to the terminal and to
--- its log.
+-- For `worker submit`. The error of PostgreSQL would quote the text, with passwords and bodies, on the terminal and in
+-- the server's log.
 create or replace function postrider_internal.json_defect(p_text text, out line int, out reason text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -20,4 +20,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.json_defect(text) is
-  'the line of a text on which it ceases to be JSON, and why, without a word of the text; nulls for JSON';
+  'the line on which a text stops being JSON and the reason, without quoting it; nulls: valid';

@@ -6,4 +6,4 @@ as $$
   select s.value #>> '{}' from jsonb_path_query(p_json, 'strict $.** ? (@.type() == "string")') as s(value)
 $$;
 comment on function postrider_internal.json_strings(jsonb) is
-  'every text among the values of a JSON, however deep; keys are none';
+  'all text values of a JSON at any depth, without its keys';

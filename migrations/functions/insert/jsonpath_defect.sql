@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A string in a path's text form cannot end in an unescaped quote, so once strings are emptied `$""` is a variable.
+-- A string in the text form of a path cannot end in an unescaped quote. So once all strings are emptied, `$""` is a
+-- variable.
 create or replace function postrider_internal.jsonpath_defect(p_path jsonpath) returns text
 language sql immutable strict parallel safe
 as $$
@@ -10,4 +11,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.jsonpath_defect(jsonpath) is
-  'why a jsonpath cannot be used on an answer; null for a good one';
+  'why a jsonpath cannot be used on an answer; null: valid';

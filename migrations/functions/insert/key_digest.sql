@@ -5,4 +5,4 @@ begin atomic
   select sha256(convert_to(length(p_queue) || ':' || p_queue || p_key, 'UTF8'));
 end;
 comment on function postrider_internal.key_digest(text, text) is
-  'what dedupe_keys keeps of the dedupe_key of a job in a queue';
+  'the digest by which dedupe_keys stores the dedupe_key of a job in a queue';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/form_size.sql, insert/parts_bytes.sql
--- Inlined into a subquery of claim, which has written JSON out already (p_written) unless that takes more than 16 KiB
--- in the table. A plain body is not read. By columns: of a row the planner would make a value for each job.
+-- PostgreSQL inlines this function into a subquery of claim. claim has already written out JSON (p_written) unless it
+-- takes more than 16 KiB in the table. A body of bytes is not read. The parameters are columns, because for a whole row
+-- the planner would build a value for each job.
 create or replace function postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, p_written bytea,
                                                                p_form jsonb, p_parts jsonb) returns bigint
 language sql stable
@@ -19,4 +20,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.large_body_bytes(bytea, jsonb, bytea, jsonb, jsonb) is
-  'how many bytes a body has as it is sent if these are more than 64 KiB, at least about; null for a smaller one';
+  'about how many bytes a body has as it is sent, if more than 64 KiB; null: smaller';

@@ -10,4 +10,4 @@ as $$
     when octet_length(p_pairs::text) > 65536 then 'is longer than 64 KiB'
   end
 $$;
-comment on function postrider_internal.pairs_defect(jsonb) is 'why a query object is refused; null for a good one';
+comment on function postrider_internal.pairs_defect(jsonb) is 'why a query object is refused; null: valid';

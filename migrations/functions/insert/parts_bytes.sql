@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Streamed files do not count, nor does what multipart/form-data puts between the parts.
+-- Without streamed files, and without the boundaries and headers between the parts.
 create or replace function postrider_internal.parts_bytes(p_parts jsonb) returns bigint
 language sql immutable strict parallel safe
 as $$

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a path may reach is decided by the worker, when it opens the file below its root; what can never be right is
--- refused here.
+-- The worker decides which file a path may reach when it opens the file below its root. This function refuses paths
+-- that can never be valid.
 create or replace function postrider_internal.parts_defect(p_parts jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -60,7 +60,7 @@ begin
         hint := 'Encode the bytes as RFC 4648, 4 says; encode(bytes, ''base64'') does.';
       end;
     end if;
-    -- What a template stands for is measured by the worker, like a file.
+    -- The worker checks the size of the value of a template, as it does for a file.
     if reason is null and v_part ? 'max_bytes' and not v_part ? 'file'
        and coalesce(v_part ->> 'content', '') not like '%{{%'
        and (v_part ->> 'max_bytes')::numeric
@@ -76,4 +76,4 @@ begin
 end
 $$;
 comment on function postrider_internal.parts_defect(jsonb) is
-  'why the parts of a multipart body are refused and what would be right; nulls for good ones. Never quotes a content';
+  'why the parts of a multipart body are refused, and a hint; nulls: valid; never quotes a content';

@@ -13,4 +13,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.path_defect(text) is
-  'why a path below the worker''s --files directory is refused; null for a good one';
+  'why a path below the worker''s --files directory is refused; null: valid';

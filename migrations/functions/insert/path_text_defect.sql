@@ -12,5 +12,4 @@ exception when others then
   return 'is not a jsonpath';
 end
 $$;
-comment on function postrider_internal.path_text_defect(text) is
-  'why a text cannot be used as a jsonpath; null for a good one';
+comment on function postrider_internal.path_text_defect(text) is 'why a text cannot be used as a jsonpath; null: valid';

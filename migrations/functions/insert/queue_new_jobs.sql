@@ -1,18 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Runs once for each INSERT into jobs, whatever its number of rows: refuses bad rows, feeds ready and scheduled.
+-- Runs once for each INSERT into jobs, with any number of rows. It refuses bad rows and fills ready and scheduled.
 --
--- An inserting transaction never writes into tracks: others that need the same new track would wait for its commit.
--- Rows whose track does not exist yet go to track 0, and the leader moves them within milliseconds. While some wait
--- there, rows of a track made within the last second go behind them: a row inserted while the track was made has not
--- been moved yet, and rows after it would overtake it.
+-- An inserting transaction never writes into tracks, because other transactions that need the same new track would wait
+-- for its commit. Rows whose track does not exist yet go to track 0, and the leader moves them within milliseconds.
 --
--- A large INSERT does not feed ready itself: it leaves lists of ids in intake, and the leader feeds them in. While such
--- lists wait, a row queues behind them only if its own track has rows there, so order holds. The rows of a statement
--- come in the order in which their ids were given. Lanes with fewer than 1000 rows of a statement that names more than
--- 256 of them share lists: ready would have more tracks than workers can look at (see feed_crowd).
+-- While rows wait there, rows of a track added within the last second also go to track 0. A row inserted while the
+-- track was added has not been moved yet, and later rows would overtake it.
 --
--- Batches, chains and their members are planted instead of fed: the end of the transaction starts them (trees_begin).
+-- A large INSERT does not fill ready itself. It writes lists of ids into intake, and the leader feeds them. While such
+-- lists wait, a row queues behind them only if its own track has rows there, so the order holds. The rows of a
+-- statement arrive in the order of their ids.
+--
+-- If a statement names more than 256 lanes with fewer than 1000 rows each, these lanes share lists. Otherwise ready
+-- would have more tracks than workers can visit (see feed_crowd).
+--
+-- For batches, chains and their members it inserts tree rows. The end of the transaction begins them (trees_begin).
 create or replace function postrider_internal.queue_new_jobs() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -48,10 +51,14 @@ begin
     from ('postrider_internal.workers'::regclass::oid)::text then
     perform postrider_internal.record_early_insert((select min(n.id) from new_rows n));
   end if;
-  -- The most frequent INSERT by far: one row, due, nothing unusual, on a track that exists. A statement costs 10 us and
-  -- more before it does anything, three times that in a session that has been idle, so one does it all, or nothing. A
-  -- track whose lane reads as a plain host and port vouches for the host of a URL. The news name the track, for a claim
-  -- that looks there only, and the job, since of equal news of one transaction PostgreSQL delivers one.
+  -- The most frequent INSERT by far: one due row with common columns, on a track that exists. A statement costs at
+  -- least 10 µs before it does any work, and three times that in a session that has been idle. So one statement
+  -- handles this row completely or not at all.
+  --
+  -- If the lane of a track is a plain host and port, the host of a URL in that track is valid.
+  --
+  -- The notification names the track, so that the claim reads only that track. It also names the job, because
+  -- PostgreSQL drops equal notifications of one transaction.
   insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at)
   select n.id, n.id, t.id, n.max_attempts, n.delivery = 'at_most_once', n.expires_at from new_rows n
    cross join lateral ( select t.id, t.lane
@@ -81,7 +88,7 @@ begin
     into v_is_heard, v_is_queued, v_is_large, v_is_awaited, v_has_limits
     from postrider_internal.idle_gate g;
 
-  -- Lanes, timeouts and sizes are computed only if some client has a limit for them.
+  -- Computes lanes, timeouts and sizes only if some client has a limit for them.
   if v_has_limits then
     with wanted as materialized (
       select bool_or(l.max_lanes is not null) as lanes, bool_or(l.max_timeout is not null) as timeouts,
@@ -133,8 +140,8 @@ begin
     end if;
   end if;
 
-  -- Most large INSERTs hold rows that differ in URL and body only. Comparing each with the first, which is regular, is
-  -- cheaper than looking at each (0.42 instead of 0.57 us), most of all where the URL is the same. A thousand rows tell
+  -- Most large INSERTs hold rows that differ only in URL and body. Comparing each row with a valid first row is cheaper
+  -- than checking each (0.42 instead of 0.57 µs), most of all if the URL is the same. The first thousand rows show
   -- whether it is worth trying.
   if v_is_large then
     declare
@@ -155,8 +162,8 @@ begin
                           and postrider_internal.is_plain_job(row(n.*)::postrider.jobs)) into v_alike
         from (select r.* from new_rows r limit 1000) n;
       if v_alike then
-        -- Judged below the aggregate, not in it: a scan of new rows hands each column that is named above it up, 50 of
-        -- them.
+        -- Computed below the aggregate. Inside the aggregate, a scan of new_rows would pass on each column that is
+        -- named, 50 of them.
         select min(n.id), max(n.id), count(*), bool_and(n.is_alike) into v_first, v_last, v_rows, v_alike
           from (select n.id, coalesce(
                          (n.url = v_job.url or n.url like v_pattern and postrider_internal.is_plain_url(n.url))
@@ -181,7 +188,7 @@ begin
         v_work_mem := current_setting('work_mem');
         v_sort := current_setting('enable_sort');
         perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true);
-        -- While nobody else inserts, the ids have no gaps and need not be collected, which is 0.5 us a row.
+        -- If no other session inserts, the ids have no gaps and need not be collected, which saves 0.5 µs a row.
         insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id,
                                                ids)
         select v_job.queue, postrider_internal.job_lane(null, v_job.url), v_job.priority, v_job.max_attempts,
@@ -220,7 +227,7 @@ begin
          where postrider_internal.is_valid_with_service(row(n.*)::postrider.jobs, s) is not true
             or postrider_internal.is_small_body(row(n.*)::postrider.jobs) is not true
                and postrider_internal.body_bytes(row(n.*)::postrider.jobs, v_most) > v_most
-            -- What a row that is good at first sight may still do wrong in a batch or chain.
+            -- Rules of batches and chains that the quick checks do not cover.
             or n.parent_id is not null
                and (n.name in ('prev', 'item', 'results')
                     or postrider_internal.job_is_templated(row(n.*)::postrider.jobs)
@@ -239,7 +246,7 @@ begin
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
     if v_planted is not null and v_code is null then
       begin
-        -- A batch over thousands of elements may make a batch for each. All of them have the same each, which is
+        -- A batch over thousands of elements may make a batch for each. All of them have the same each, so it is
         -- checked once.
         perform postrider_internal.refuse_bad_each(e.each, e.defaults, e.id)
            from (select n.each, postrider_internal.member_defaults(row(n.*)::postrider.jobs) as defaults,
@@ -249,8 +256,8 @@ begin
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null
                  group by 1, 2) m;
         perform postrider_internal.insert_tree_rows(v_planted);
-        -- Again, now that the parents are locked: a parent that another transaction was inserting was not visible
-        -- above. Since then, this one has waited for the first member of it that took a position.
+        -- Checks again, after the parents are locked. A parent that another transaction was inserting was not visible
+        -- above. Since then, this transaction has waited for the first member of the parent that took a position.
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null
                  group by 1, 2) m;
@@ -263,7 +270,7 @@ begin
       v_rows := v_rows - cardinality(v_planted);
       v_later := v_later - v_planted_later;
     end if;
-    -- Raised here, so that the user sees one line of CONTEXT, not one for each function that looked at the row.
+    -- Raised here, so that the user sees one line of CONTEXT, not one for each function that checked the row.
     if v_code is not null and v_bad is not null and exists (select from new_rows offset 1) then
       raise exception using errcode = v_code, schema = 'postrider', table = 'jobs', column = v_column,
         message = v_message, hint = v_hint,
@@ -303,7 +310,7 @@ begin
      where v_behind <> '{}' and n.id = any (v_behind)
      group by 1, 2, 3;
   end if;
-  -- If each lane has 1000 rows, all rows go to lists of one lane, which one pass makes (saves 1.6 us a row). The first
+  -- If each lane has 1000 rows, all rows go to lists of one lane, which one pass makes (saves 1.6 µs a row). The first
   -- 1000 rows show it.
   if v_special = 0 and v_rows - v_later >= 10000 then
     select current_setting('work_mem'), current_setting('enable_sort') into v_work_mem, v_sort;
@@ -337,7 +344,7 @@ begin
     end if;
   end if;
   if v_rows - v_later > 256 then
-    -- Set here and not above, where each setting costs every INSERT some microseconds.
+    -- Set only here, because each setting costs some microseconds, which every small INSERT would pay too.
     select current_setting('work_mem'), current_setting('enable_sort'),
            current_setting('enable_nestloop') into v_work_mem, v_sort, v_loops;
     perform set_config('work_mem', '128MB', true), set_config('enable_sort', 'off', true),
@@ -378,7 +385,7 @@ begin
        cross join lateral (
              select min(c.n) as buckets from unnest(array[1, 16, 256, 4096, 65536]) c (n)
                where c.n * 512 >= r.jobs or c.n = 65536) b),
-    -- Within a group array_agg keeps the order of due. A join may not, so ids are sorted behind it.
+    -- Within a group array_agg keeps the order of due. A join may change the order, so ids are sorted after it.
     lists as (
       insert into postrider_internal.intake (queue, lane, priority, max_attempts, at_most_once, first_id, last_id, ids)
       select g.queue, g.lane, g.priority, g.max_attempts, g.at_most_once, g.first, g.last,
@@ -454,7 +461,7 @@ begin
 end
 $$;
 comment on function postrider_internal.queue_new_jobs() is
-  'statement trigger of jobs; refuses, feeds, wakes idle workers';
+  'statement trigger of jobs: refuses bad rows, queues the others and notifies idle workers';
 
 create or replace trigger jobs_feed
   after insert on postrider.jobs

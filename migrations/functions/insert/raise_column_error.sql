@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider_internal.raise_column_error(text, text, text, text) is
-  'raises PR001 for a column of a row that breaks a rule, why, and what would be right; nothing if the column is null';
+  'raises PR001 with reason and hint for a column that breaks a rule; does nothing if p_column is null';

@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider_internal.raise_null_argument(text, boolean, text) is
-  'raises PR001 for an argument of a public function that is null, and says what to give';
+  'raises PR001 with a hint if an argument of a public function is null';

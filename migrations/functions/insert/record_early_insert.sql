@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: workers/is_identified.sql
 -- queue_new_jobs calls this at the first INSERT of each session. In a session that began between a restore and the
--- first worker it calls this at each INSERT. Other jobs had the same ids after the backup, so end_restored gives these
+-- first worker, it calls this at each INSERT. Other jobs had the same ids after the backup. So end_restored gives these
 -- jobs Idempotency-Keys with a new first part.
 create or replace function postrider_internal.record_early_insert(p_first bigint) returns void
 language plpgsql
@@ -14,4 +14,4 @@ begin
 end
 $$;
 comment on function postrider_internal.record_early_insert(bigint) is
-  'notes the lowest id of an INSERT if no worker has found yet that the database was restored';
+  'records the lowest id of an INSERT if no worker has found yet that the database was restored';

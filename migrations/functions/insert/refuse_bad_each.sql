@@ -11,7 +11,7 @@ begin
     v_reason := 'must be an object with list and do';
     v_hint := 'Like {"list": "{{list.body.ids}}", "do": {"url": "/users/{{item}}"}}.';
   else
-    -- In a spec the list stands behind the word each.
+    -- In a spec the key of the list is "each".
     select '$' || replace(d.below, '.each', '.list') || ': ' || d.reason,
            replace(d.hint, '"each"', '"list"') into v_reason, v_hint
       from postrider_internal.each_shape(case when p_each ? 'list'

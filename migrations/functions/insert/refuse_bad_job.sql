@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Every rule that a row of jobs must obey, in the order of the columns. The message begins with the column's
--- name and never quotes a value that may hold a secret (url, headers, bodies).
+-- Checks every rule for a row of jobs. The message begins with the name of the column. It never quotes a value that may
+-- hold a secret (url, headers, bodies).
 create or replace function postrider_internal.refuse_bad_job(p_job postrider.jobs) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -9,7 +9,7 @@ begin
 end
 $$;
 comment on function postrider_internal.refuse_job_changes() is
-  'statement trigger of jobs; refuses UPDATE, DELETE and TRUNCATE';
+  'statement trigger of jobs: refuses UPDATE, DELETE and TRUNCATE';
 
 create or replace trigger jobs_keep
   before update or delete or truncate on postrider.jobs

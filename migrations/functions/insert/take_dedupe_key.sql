@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- The row is locked before anybody looks whether its holder has ended: a lock that is waited for inside of one
--- statement would leave that statement with the state of before. retry() takes the key again before its job can be
--- claimed, so who waits for it here sees an unfinished job.
+-- Locks the row before it checks whether the owner of the key has ended. If one statement did both and waited for the
+-- lock, it would still see the state from before the wait. retry() takes the key again before its job can be claimed.
+-- So a transaction that waits for retry() here sees an unfinished job.
 create or replace function postrider_internal.take_dedupe_key(p_queue text, p_key text, p_job bigint) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,7 +18,7 @@ begin
     end if;
     select k.job_id into v_holder from postrider_internal.dedupe_keys k where k.digest = v_digest for update;
     exit when found;
-    -- The leader has just dropped it.
+    -- The leader has just deleted the row.
   end loop;
   if v_holder <> p_job and not postrider_internal.job_has_ended(v_holder) then
     return v_holder;
@@ -28,4 +28,4 @@ begin
 end
 $$;
 comment on function postrider_internal.take_dedupe_key(text, text, bigint) is
-  'takes a queue''s dedupe_key for a job and returns null; or the unfinished job that has it';
+  'takes a dedupe_key of a queue for a job and returns null, or returns the unfinished job that owns it';

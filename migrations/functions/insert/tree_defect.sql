@@ -50,4 +50,4 @@ begin
 end
 $$;
 comment on function postrider_internal.tree_defect(postrider.jobs) is
-  'the first column of a batch or chain that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a batch or chain that breaks a rule, the reason and a hint; nulls: valid';

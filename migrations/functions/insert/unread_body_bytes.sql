@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined. For a claim that must not fail, whatever the row holds.
+-- PostgreSQL inlines this function. It serves a claim that must not fail for any row.
 create or replace function postrider_internal.unread_body_bytes(p_body bytea, p_other jsonb) returns bigint
 language sql stable parallel safe
 as $$
@@ -7,4 +7,4 @@ as $$
               when pg_column_size(p_other) > 300 then -1 end
 $$;
 comment on function postrider_internal.unread_body_bytes(bytea, jsonb) is
-  'like large_body without writing anything out; -1: the body may be large';
+  'like large_body_bytes without writing anything out; -1: the body may be large';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Text checks only: what is plainly wrong is refused here with a reason. Whether the address may be called is
--- decided by the worker, on the address that is really connected.
+-- Checks only the text, so that an invalid URL is refused early with a reason. The worker decides whether the address
+-- may be called, when it connects to the real address.
 create or replace function postrider_internal.url_defect(p_url text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -60,4 +60,4 @@ begin
 end
 $$;
 comment on function postrider_internal.url_defect(text) is
-  'why a URL is refused and what would be right; nulls for a good one. Never quotes the URL';
+  'why a URL is refused, and a hint; nulls: valid; never quotes the URL';

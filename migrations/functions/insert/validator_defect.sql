@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_depth bounds the recursion, here and in validator_mismatch, which follows the template and not the answer.
+-- p_depth limits the recursion here and in validator_mismatch, which follows the template, not the answer.
 create or replace function postrider_internal.validator_defect(
   p_template jsonb, p_path text default '$', p_depth int default 1, out reason text, out hint text)
 language plpgsql immutable
@@ -48,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.validator_defect(jsonb, text, int) is
-  'why a validator is refused, with the path of the place, and what would be right; nulls for a good one';
+  'why a validator is refused, with the path, and a hint; nulls: valid';

@@ -1,18 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A worker draws what lanes with limits allow it: permits, how many calls it may have under way, and slots, the moments
--- at which it may begin one. It says how many calls it has under way (p_used), how many permits it would like to have
--- in all (p_hold) and how many more slots (p_slots).
+-- Gives a worker its part of lanes with limits. A permit allows one more call in flight. A slot is a moment at which
+-- one call may begin. The worker passes its calls in flight (p_used), the permits that it wants in all (p_hold), and
+-- the further slots that it wants (p_slots).
 --
--- Permits of all workers together are never more than max_in_flight, unless it was lowered: who has more under way
--- begins none until it is below. While somebody waits for permits nobody keeps more than its share of them.
+-- All workers together never hold more permits than max_in_flight. If max_in_flight was lowered, a worker with more
+-- calls begins none until it is below. While a worker waits for permits, no worker keeps more than its share.
 --
--- Slots lie evenly apart, a little more than rate_period / rate_limit: by 2 % of the period, 100 ms at most. A call may
--- begin later than its slot by as much, and still no period sees more than rate_limit calls and one. They are given
--- away 250 ms ahead at most; first_us is the first one, or the first that can be had.
+-- Slots are evenly spaced, a little more than rate_period / rate_limit apart. The extra is 2 % of the period, at most
+-- 100 ms. A call may begin later than its slot by the same time. Still no period sees more than rate_limit + 1 calls.
+-- Slots are given at most 250 ms ahead. first_us is the first slot given, or the first one available.
 --
--- Lock order: the rows of lane_rates by lane, in a statement of its own: the next one sees what others have drawn. The
--- advisory lock is that of claim: nobody is declared lost, and its permits given away, while it draws.
+-- Lock order: rows of lane_rates by lane, in a separate statement, so that the next statement sees the slots that
+-- others have taken. The advisory lock is the lock of claim. While a worker holds it, the worker is not declared lost,
+-- and its permits are not given away.
 create or replace function postrider_internal.acquire_lane_permits(p_worker int, p_lanes int[], p_used int[],
                                                                    p_hold int[], p_slots int[])
 returns table (
@@ -35,7 +36,7 @@ declare
   v_starving boolean;
   v_commit text := current_setting('synchronous_commit');
 begin
-  -- In two steps, as in claim: the look at the row must not be older than the lock.
+  -- Two steps, as in claim, because the row must be read after the lock is taken.
   v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
   if not v_is_good or not exists (select from postrider_internal.workers w
                                   where w.id = p_worker and w.ended_at is null) then
@@ -72,7 +73,7 @@ begin
       share := case when v_starving then greatest(1, ceil(v.max_in_flight::numeric / (v_wanting + 1)))::int
         else v.max_in_flight end;
       permits := greatest(v.used, least(v.hold, share, v.max_in_flight - v_held), 0);
-      -- Lowered meanwhile: none begins until enough have ended.
+      -- The limit was lowered: no call begins until enough calls have ended.
       share := least(share, greatest(v.max_in_flight - v_held, 0));
       if permits > v_mine then
         perform set_config('synchronous_commit', v_commit, true);
@@ -90,7 +91,7 @@ begin
     if v.rate_limit is not null then
       v_late := least(v.rate_period * 0.02, interval '100 ms');
       v_spacing := (v.rate_period + v_late) / v.rate_limit + interval '1 us';
-      -- Slots are given away 250 ms ahead at most: one far ahead is of a clock that was set back since.
+      -- Slots are given at most 250 ms ahead. If next_slot lies further ahead, the clock was set back since.
       v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now
                           else v.next_slot end + v_spacing, v_now);
       slots := least(v.slots, 100000,
@@ -109,4 +110,4 @@ begin
 end
 $$;
 comment on function postrider_internal.acquire_lane_permits(int, int[], int[], int[], int[]) is
-  'gives a worker permits and slots of lanes with limits; nulls where a lane does not limit calls under way or their rate';
+  'gives a worker permits and slots of limited lanes; permits null: no max_in_flight; slots null: no rate_limit';

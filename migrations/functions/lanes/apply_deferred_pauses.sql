@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Ten times a second while there are any: nothing is waited for. A person's pause that is longer stays.
+-- Runs ten times a second while deferred pauses exist, so it waits for no lock. A longer pause set by a user stays.
 create or replace function postrider_internal.apply_deferred_pauses() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,10 +18,10 @@ begin
       end if;
       delete from postrider_internal.lane_pauses p where p.lane = v.lane and p.until <= v.until;
     exception when lock_not_available then
-      null; -- It holds all the same.
+      null; -- The row in lane_pauses has the same effect.
     end;
   end loop;
 end
 $$;
 comment on function postrider_internal.apply_deferred_pauses() is
-  'writes the pauses that could not be written before into the rows of their lanes, where nobody has locked those';
+  'writes deferred pauses into the rows of their lanes, unless a transaction locks the row';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In steps: the look at the tables must not be older than the lock, which nobody has who may still commit such a row.
--- What is looked for is what claim looks for.
+-- Separate steps, because the tables must be read after the lock is taken. The lock is free only if no transaction can
+-- still commit a row that must open the gate. The conditions are the same as in claim.
 create or replace function postrider_internal.close_hold_gate() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.close_hold_gate() is
-  'leader: shuts hold_gate when no limit, pause or hook is left and none is about to be committed';
+  'leader: closes hold_gate when no limit, pause or hook exists or is about to be committed';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- An attempt of this number used none up, so the next one has the same number. A page in between begins a new count.
+-- A throttled attempt is not counted, so the next one has the same number. A new page between them begins a new count.
 create or replace function postrider_internal.count_throttled_attempts(p_job bigint,
     p_attempt int) returns setof postrider_internal.past_attempts
 language sql stable
@@ -14,4 +14,4 @@ as $$
                              where p.job_id = p_job and p.error_code is null), 0)
 $$;
 comment on function postrider_internal.count_throttled_attempts(bigint, int) is
-  'the tries of an attempt by which the server asked for a later call';
+  'the calls with this attempt number in which the server asked for a later call';

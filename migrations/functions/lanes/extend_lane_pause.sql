@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Waits for the row of the lane as long as its caller's lock_timeout allows. An INSERT for a lane that is there would
--- take one of two billion ids for each 429. The reason may be word for word that of the pause before, which lanes_check
--- would take for a person's change of the time alone.
+-- Waits for the row of the lane as long as the caller's lock_timeout allows. If the lane exists, it uses UPDATE,
+-- because each INSERT would take one of two billion ids for a 429.
+--
+-- The new reason may equal the old one. lanes_check would then think that a user changed only the time. The setting
+-- is_asked_by_server prevents this.
 create or replace function postrider_internal.extend_lane_pause(p_lane text, p_until timestamptz,
                                                                 p_reason text) returns void
 language plpgsql
@@ -21,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.extend_lane_pause(text, timestamptz, text) is
-  'pauses a lane for what its server has asked; a pause that is longer stays';
+  'pauses a lane as its server asked; a longer pause stays';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Attempts that were answered by "come later" (verdicts w and d) use nothing up, so something else must end them:
--- max_wait of the service, counted from the first such answer to this attempt number, and expires_at.
+-- Attempts that the server asked to repeat later (verdicts w and d) are not counted, so other limits must end them.
+-- These limits are expires_at, and max_wait of the service, counted from the first such answer to this attempt number.
 --
 -- A job that the database refuses to prepare (verdict b) fails after 15 minutes.
 --
--- Attempts of one number are those that were given back. A page turned in between begins a new count.
+-- Attempts with the same number are those that were not counted. A new page between them begins a new count.
 create or replace function postrider_internal.fail_overlong_holds(p_worker int,
                                                                   p_attempts postrider_internal.finished_attempt[])
 returns postrider_internal.finished_attempt[]
@@ -33,7 +33,8 @@ begin
     if v_expires <= now() then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := v_attempt.error || '; no time was left for another try';
-    -- Not `now() - v_wait`: there was no bound to it once, and thousands of years are more than a time can go back.
+    -- Not `now() - v_wait`: older rows may hold a max_wait of thousands of years, and that difference would be out of
+    -- range.
     elsif now() - v_first >= v_wait then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := v_attempt.error || format('; the job was held back since %s, longer than max_wait (%s)',
@@ -41,7 +42,7 @@ begin
     end if;
   end loop;
   for v_at in select x.ordinality from unnest(p_attempts) with ordinality x where x.verdict = 'b' loop
-    -- The waits before the 36th refusal are 15 minutes together. They count only while the database prepares others.
+    -- The waits before the 36th refusal add up to 15 minutes. They count only while the database prepares other jobs.
     if postrider_internal.refusals_in_row(p_attempts[v_at].job_id) >= 35 then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := 'the database refused to prepare the call of this job for 15 minutes while it prepared others; '
@@ -52,4 +53,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fail_overlong_holds(int, postrider_internal.finished_attempt[]) is
-  'the attempts, of which those that are to wait for their lane, or to be prepared again, have failed if their time is over';
+  'the attempts; those that would wait for their lane or another preparation fail if their time is over';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Only lanes most of whose calls failed have rows, so that lanes where a call fails now and then cost no writes.
+-- Only lanes in which most calls failed have rows. So lanes in which a call fails now and then cost no writes.
 create or replace function postrider_internal.fold_retries(
   p_lanes text[], p_calls bigint[], p_good bigint[], p_bad bigint[], p_now timestamptz, p_is_full boolean) returns void
 language plpgsql
@@ -30,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold_retries(text[], bigint[], bigint[], bigint[], timestamptz, boolean) is
-  'adds what the calls of lanes have shown to what is known of those that fail, and forgets those nobody called for a minute (all of them when full)';
+  'adds the results of calls to failing_lanes; removes failing lanes (p_is_full: all) without a call for a minute';

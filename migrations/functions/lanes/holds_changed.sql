@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The gate is open before the row commits, so a claim that begins after the commit finds it open. The lock is shared by
--- all who write such rows, and held until they commit: while one may still commit, close_hold_gate leaves the gate as
--- it is.
+-- The gate opens before the row commits, so a claim that begins after the commit finds it open. All transactions that
+-- write such rows share the lock and hold it until they commit. While one of them may still commit, close_hold_gate
+-- leaves the gate open.
 create or replace function postrider_internal.holds_changed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ begin
 end
 $$;
 comment on function postrider_internal.holds_changed() is
-  'statement trigger of lanes, lane_pauses, queues and hooks; opens hold_gate, so that claims look for what holds them back';
+  'statement trigger of lanes, lane_pauses, queues and hooks: opens hold_gate, so that claims check limits and pauses';
 
 create or replace trigger holds_changed
   after insert or update on postrider.lanes

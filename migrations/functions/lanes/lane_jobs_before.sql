@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Those of a higher priority, whatever their queue, those before it on its track, and as many of each other queue,
--- since queues take turns. What a paused queue holds is before nothing.
+-- Counts jobs of a higher priority in all queues, jobs before it on its track, and as many jobs of each other queue,
+-- because queues take turns. Jobs of a paused queue do not count.
 create or replace function postrider_internal.lane_jobs_before(p_track int, p_seq bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -28,4 +28,4 @@ begin
 end
 $$;
 comment on function postrider_internal.lane_jobs_before(int, bigint) is
-  'how many ready jobs of its lane begin before the one at a place; above 10,000 it does not look further';
+  'how many ready jobs of its lane begin before the job at this place; stops counting above 10,000';

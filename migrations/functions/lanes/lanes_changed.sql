@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A lane that may run more than before, by whatever hand, runs at once: idle workers would else look within 250 ms.
+-- If a lane may run more calls than before, its jobs start at once. Without the notification idle workers would find
+-- them within 250 ms.
 create or replace function postrider_internal.lanes_changed() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -18,7 +19,7 @@ begin
 end
 $$;
 comment on function postrider_internal.lanes_changed() is
-  'row trigger of lanes; wakes idle workers when a lane may run again';
+  'row trigger of lanes: notifies idle workers when a lane may run more calls';
 
 create or replace trigger lanes_changed
   after update or delete on postrider.lanes

@@ -8,7 +8,7 @@ declare
   v_reason text;
   v_hint text;
 begin
-  -- Who sets a time alone pauses the lane anew, for no reason of the one before.
+  -- If a user sets only the time, this is a new pause, and the old reason does not apply.
   if tg_op = 'UPDATE' and new.paused_until is distinct from old.paused_until
      and new.pause_reason is not distinct from old.pause_reason
      and current_setting('postrider.is_asked_by_server', true) is distinct from 'on' then
@@ -43,7 +43,8 @@ begin
   return new;
 end
 $$;
-comment on function postrider_internal.lanes_check() is 'row trigger of lanes; refuses what cannot work, by column';
+comment on function postrider_internal.lanes_check() is
+  'row trigger of lanes: refuses invalid values with the name of their column';
 
 create or replace trigger lanes_check
   before insert or update on postrider.lanes

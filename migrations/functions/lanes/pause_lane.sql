@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function postrider.pause_lane(text, timestamptz) is
-  'no call of the lane begins before that time, for ever if none is given; calls under way go on. It need not exist yet';
+  'lets no call of the lane begin before this time (default: until resume_lane); calls in flight go on';

@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function postrider.pause_queue(text) is
-  'no call of the queue''s jobs begins from now on; calls under way go on. It need not exist yet';
+  'lets no call of the jobs of a queue begin until resume_queue; calls in flight go on';

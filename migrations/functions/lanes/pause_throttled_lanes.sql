@@ -1,23 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Pauses the lanes whose servers ask for it. A 429 without a wait of its own pauses for 1 s, and for twice as long each
--- time there is another before a call succeeds. Answers to calls that had begun before the last 429 are not another:
--- when 64 calls are refused at once, that is once. A last 429 that lies ahead is of a clock that was set back since: it
--- is long ago.
+-- Pauses the lanes whose servers ask for it. A 429 without Retry-After pauses the lane for 1 s. Each further 429 before
+-- a call succeeds doubles the pause. Answers to calls that had begun before the last 429 do not count as further: if 64
+-- calls are refused at once, this counts once.
 --
--- A server that takes a few calls at once refuses the others first and answers the few later. A success of a call that
--- began together with the last 429 ends its streak, too: the next one is the first again. Such a call began behind the
--- pause before that 429, which was 2^(n - 2) s at least for the nth of a streak (8 min of the 15 at most; before the
--- first one it is half a second by choice). Calls from before that pause tell of a time when the server was not asked
--- for too much yet.
+-- If the time of the last 429 lies ahead, the clock was set back since, and the 429 counts as old.
 --
--- A wait of 0 is taken for none: a server that always says 0 would be asked without end. A shorter wait than a second
--- counts as a second.
+-- A server that takes a few calls at once refuses the others first and answers the few later. So a success of a call
+-- that began together with the last 429 also ends the streak. The next 429 is then the first again.
 --
--- Lock order: after the rows of the finish; by lane, first its row of throttled_lanes, then that of lanes. The end of a
--- streak skips what is locked: it may run while its transaction holds rows of the cache. A pause whose rows somebody's
--- open transaction has waits in lane_pauses, where it holds as well: the other jobs of this worker are not to wait for
--- that.
+-- Such a call began after the pause before that 429. For the nth 429 of a streak this pause was at least 2^(n - 2) s
+-- (at most 8 of the 15 min). For the first one, half a second is assumed. Calls that began before that pause prove
+-- nothing, because the server was not overloaded yet.
+--
+-- A wait of 0 counts as no wait. Otherwise a server that always answers 0 would get calls without end. A wait below one
+-- second counts as a second.
+--
+-- Lock order: after the rows of the finish. By lane, first its row of throttled_lanes, then its row of lanes. The end
+-- of a streak skips locked rows, because its transaction may hold rows of the cache.
+--
+-- If an open transaction holds the rows, the pause goes to lane_pauses and has the same effect there. So the other jobs
+-- of this worker do not wait.
 create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[])
 returns void
 language plpgsql
@@ -87,4 +90,4 @@ begin
 end
 $$;
 comment on function postrider_internal.pause_throttled_lanes(postrider_internal.lane_signal[]) is
-  'pauses the lanes whose answers ask for it, never for less than they are paused already, and ends streaks of 429';
+  'pauses lanes as their servers ask, never for less than they are paused already, and ends streaks of 429';

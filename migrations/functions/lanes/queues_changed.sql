@@ -9,7 +9,7 @@ begin
 end
 $$;
 comment on function postrider_internal.queues_changed() is
-  'statement trigger of queues; wakes idle workers, since a queue may run again';
+  'statement trigger of queues: notifies idle workers, because a queue may run again';
 
 create or replace trigger queues_changed
   after update or delete on postrider.queues

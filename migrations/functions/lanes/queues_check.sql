@@ -14,7 +14,8 @@ begin
   return new;
 end
 $$;
-comment on function postrider_internal.queues_check() is 'row trigger of queues; refuses what cannot work, by column';
+comment on function postrider_internal.queues_check() is
+  'row trigger of queues: refuses invalid values with the name of their column';
 
 create or replace trigger queues_check
   before insert or update on postrider.queues

@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider.resume_lane(text) is
-  'lets a paused lane run again, whoever paused it; a next 429 pauses it as if it were the first';
+  'ends the pause of a lane, whoever set it; the next 429 counts as the first of a streak';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A lane with few calls may always have 10 retries a second: a share of next to nothing would let none through, and
--- they are what finds out that the server is well again. A lane nobody called for a minute is not held any more.
+-- A lane with few calls may always have 10 retries a second. A small share would let no retry through, and only retries
+-- find out that the server works again. If a lane had no call for a minute, its retries are no longer limited.
 create or replace function postrider_internal.retry_rate(
   p_failing boolean, p_calls double precision, p_at timestamptz, p_budget numeric, p_now timestamptz)
 returns double precision
@@ -11,4 +11,4 @@ begin atomic
         extract(epoch from p_at - p_now)) / 10)) end;
 end;
 comment on function postrider_internal.retry_rate(boolean, double precision, timestamptz, numeric, timestamptz) is
-  'the retries a second that a lane may have: its budget''s part of the calls a second of the last 10 s, 10 at least; null: they are not held';
+  'the allowed retries a second of a lane: retry_budget times its calls a second in 10 s, at least 10; null: no limit';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A server that always says 0 would be asked without end, since no attempt is used.
+-- A wait of 0 counts as no wait. No attempt is counted, so a server that always answers 0 would get calls without end.
 create or replace function postrider_internal.throttle_wait(p_job bigint, p_attempt int,
                                                             p_wait_ms bigint) returns interval
 language sql volatile
@@ -11,4 +11,4 @@ as $$
     from postrider_internal.count_throttled_attempts(p_job, p_attempt)
 $$;
 comment on function postrider_internal.throttle_wait(bigint, int, bigint) is
-  'how long a job waits whose server asked it alone to come later: 1 s to 1 h; without a wait 1 s, twice as long each time, up to 15 min';
+  'the wait of a job that its server postponed: 1 s to 1 h; without Retry-After 1 s, doubled up to 15 min';

@@ -1,13 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- When a lane is failing, without a clock or a table of its own.
+-- Decides whether a lane is failing, without reading a clock or a table.
 --
--- A lane fails when for 1.5 s (three folds) there have been 100 calls within 10 s or so, and most of those that say
--- something were bad, in each fold, too. So a burst whose retries succeed within a second or two is never held, and a
--- lane with less than 10 calls a second neither: its retries would be let through anyway.
+-- A lane fails on two conditions, which must hold for 1.5 s (three folds). It had 100 calls within about 10 s, and most
+-- calls with a clear result were bad, also in each fold. So a burst whose retries succeed within one or two seconds is
+-- never limited. A lane with less than 10 calls a second is not limited either, because its retries would be allowed
+-- anyway.
 --
--- From then on only what comes after counts: calls, since those before were retries nobody held; good and bad, of 2 s
--- or so, ten calls of each fold at most, since ten retries a second shall be heard beside the many calls that failed
--- before. When two of three succeed the lane is well and its row goes; to fail again it needs all of the above.
+-- From then on only later calls count, because the calls before included unlimited retries. Good and bad calls cover
+-- about 2 s. Of each fold at most ten calls count, so that ten retries a second have weight next to the many calls that
+-- failed before.
+--
+-- When two of three calls succeed, the lane has recovered and its row is deleted. To fail again it must meet all
+-- conditions again.
 create or replace function postrider_internal.update_retry_budget(
   p_old postrider_internal.failing_lanes, p_calls bigint, p_good bigint, p_bad bigint, p_now timestamptz)
 returns postrider_internal.failing_lanes
@@ -27,7 +31,7 @@ begin
     v_age := 0;
   end if;
   p_old.at := p_now;
-  -- A product that underflows is an error (22003), and so is the smallest number there is times 0.5.
+  -- A product that underflows raises an error (22003). So does the smallest number times 0.5.
   p_old.good := case when p_old.good > 1e-9 then p_old.good else 0 end;
   p_old.bad := case when p_old.bad > 1e-9 then p_old.bad else 0 end;
   p_old.calls := case when p_old.calls > 1e-9 then p_old.calls else 0 end;
@@ -60,4 +64,4 @@ end
 $$;
 comment on function postrider_internal.update_retry_budget(postrider_internal.failing_lanes, bigint, bigint, bigint,
                                                            timestamptz) is
-  'what is known of a lane (null: nothing) after so many more calls, so many of them good and bad: whether it is failing';
+  'the state of a lane (null: unknown) after these further calls, good and bad, and whether it is failing';

@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Prepares a large overflow for a new range, a step in each transaction. ATTACH reads all of the default partition,
--- under a lock that no INSERT and no claim passes (three million jobs and their results, 2.7 GB in memory: 2.9 s),
--- unless a CHECK tells that it holds nothing of the range. The CHECK is added without a look at the rows; the look, the
--- next step, holds up nobody; then extend_partitions attaches the range and drops it.
+-- Prepares a large overflow partition for a new range, one step in each transaction. ATTACH reads all of the default
+-- partition under a lock that blocks INSERTs and claims. For three million jobs and their results, 2.7 GB in memory,
+-- this took 2.9 s. A validated CHECK that excludes the range avoids the read.
 --
--- Until then it would refuse an id behind the bound. So the bound, where the range will begin, is a hundred million ids
--- ahead, more than clients insert while no worker runs that goes on from here. Ids jump there when the range before is
--- used up.
+-- The first step adds the CHECK without reading the rows. The next step validates it without blocking other sessions.
+-- Then extend_partitions attaches the range and drops the CHECK.
 --
--- Up to 64 MiB extend_partitions has read in less than the tenth of a second that it may wait for its locks anyway.
+-- Until then the CHECK refuses ids from the bound on, where the new range will begin. So the bound is a hundred million
+-- ids ahead. Clients insert fewer jobs than that while no worker continues this work. When the range before is used up,
+-- the ids jump to the bound.
+--
+-- extend_partitions reads up to 64 MiB in less than 100 ms, the time that it may wait for its locks anyway.
 create or replace function postrider_internal.bound_overflow() returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -33,7 +35,7 @@ begin
   if v_bound.is_proven then
     return false;
   end if;
-  -- Nobody waits behind this one but a vacuum, which gives way after a second.
+  -- Only a vacuum waits behind this lock, and it gives up after a second.
   perform set_config('lock_timeout', '5s', true);
   if exists (select from pg_constraint c
              where c.conname = 'results_overflow_ends' and c.conrelid = 'postrider_internal.results_overflow'::regclass
@@ -46,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.bound_overflow() is
-  'leader: one step towards a proof that the overflow partitions hold nothing of the next range of ids, if that is near and they are large; whether it did something';
+  'leader: one step to prove that a large overflow has no rows of the next range; whether it did a step';

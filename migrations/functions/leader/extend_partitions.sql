@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keeps two ranges of ids ahead of the sequence. A new range is created and then attached, and only in a moment
--- when no transaction that has inserted into jobs is open. Why: an INSERT that is under way routes by the ranges it
--- saw at its start; if it reached a range attached since, it would fail with 23514. What outruns this goes to the
--- overflow partitions and is as good there.
+-- Keeps two ranges of ids ahead of the sequence. It creates a new range and attaches it only while no transaction that
+-- has inserted into jobs is open. An INSERT in progress routes rows by the ranges that it saw at its start. If it
+-- reached a range attached since, it would fail with 23514. Rows beyond all ranges go to the overflow partitions and
+-- work there too.
 --
--- While a whole range is ahead nobody ever waits for this (NOWAIT). Under transactions of 50 ms that follow each other
--- closely no such moment comes of itself (0 of 60 tries with ten clients): with less ahead it waits a tenth of a second
--- for it, and those that begin meanwhile wait behind it.
+-- While a whole range is ahead, no session ever waits for this (NOWAIT). Under transactions of 50 ms in close sequence
+-- such a moment never came (0 of 60 attempts with ten clients). So with less than a range ahead it waits 100 ms, and
+-- new transactions wait behind it.
 --
--- ATTACH reads the overflow while all wait. A large one has to be proven to hold nothing of the range before
--- (bound_overflow), which then begins far ahead of the ids. These jump to it, in a transaction after its own: set back
--- by an error, the range would be gone and the jump would not.
+-- ATTACH reads the overflow while all sessions wait. So a large overflow must first be proven free of rows of the range
+-- (bound_overflow), and the range then begins far ahead of the ids. The ids jump to it in a later transaction. In the
+-- same transaction, an error would roll back the range but not the jump.
 create or replace function postrider_internal.extend_partitions(p_worker int, p_epoch bigint) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -29,14 +29,14 @@ begin
   select b.* into v_bound from postrider_internal.overflow_bound() b;
   if v_ids.next_id > coalesce(v_ids.reach, 0) and v_ids.last_id + 100000 >= coalesce(v_ids.reach, 0) then
     lock table postrider.jobs in share row exclusive mode;
-    -- Nobody draws ids now but for places in ready, and no other leader is at this.
+    -- Now only rows of ready take ids, and no other leader does this work.
     select a.* into v_ids from postrider_internal.ids_ahead() a;
     if v_ids.next_id > coalesce(v_ids.reach, 0) then
       perform setval('postrider.jobs_id_seq', v_ids.next_id - 1);
     end if;
     return null;
   elsif v_bound.bound - v_ids.last_id < 50000000 then
-    -- The ids have nearly reached what the CHECK would refuse.
+    -- The ids have nearly reached the bound that the CHECK refuses.
     alter table postrider_internal.results_overflow drop constraint results_overflow_ends;
     alter table postrider_internal.jobs_overflow drop constraint jobs_overflow_ends;
     return null;
@@ -74,4 +74,4 @@ exception when lock_not_available then
 end
 $$;
 comment on function postrider_internal.extend_partitions(int, bigint) is
-  'leader: adds a range of ids to jobs and results when fewer than two are ahead; what it added, or null';
+  'leader: adds a range of ids to jobs and results when fewer than two are ahead; returns a description or null';

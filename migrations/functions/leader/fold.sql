@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- The only writer of job_totals, so finishes never meet on a shared row.
--- p_after: what was folded before is dead, and under a transaction held open for hours it stays in the way.
+-- The only writer of job_totals, so finishes never compete for a shared row. p_after: rows up to this id were folded
+-- and are dead. While a transaction stays open for hours, scanning them costs time.
 --
--- The first row tells how far it has come and how many jobs have failed or ended unknown; those behind it name up to
--- ten of them, for the log. Each stands for all that one finish ended so on its track; which job, only finish notes.
+-- The first row returned holds the highest id read, and the number of jobs that failed or became unknown. Up to ten
+-- further rows name such jobs for the log. Each stands for all jobs of one finish with that outcome on its track,
+-- because finish stores only one job id.
 create or replace function postrider_internal.fold(p_worker int, p_epoch bigint, p_after bigint, p_limit int)
 returns table (latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt int,
                error_code text, status_code int)
@@ -52,8 +53,8 @@ begin
       from ended e left join postrider_internal.track_names k on k.id = e.track
      group by 1, 2, 3
         on conflict (queue, state, minute) do update set jobs = t.jobs + excluded.jobs),
-  -- What was called, and how it went (what is negative takes back the end of a job that runs again). Less than five bad
-  -- calls a second do not come to a hundred in ten, so hosts that fail by the thousand write nothing here.
+  -- The calls of each lane and their results. Negative counts take back the end of a job that runs again. Less than
+  -- five bad calls a second are less than a hundred in ten seconds. So thousands of failing hosts cause no writes.
   called as (
     select k.lane, sum(e.calls)::bigint as calls,
            coalesce(sum(e.calls) filter (where e.state in ('s', 'n')), 0)::bigint as good,
@@ -103,7 +104,7 @@ begin
     perform postrider_internal.fold_timings(v_minutes, v_samples, v_weights);
   end if;
   delete from postrider_internal.timings t where t.minute < now() - interval '1 hour';
-  -- Who cancelled a call while its worker was being declared lost told nobody.
+  -- No worker reads an abort that was written while its worker was being declared lost.
   delete from postrider_internal.aborts a
    where not exists (select from postrider_internal.workers w where w.id = a.worker and w.ended_at is null);
   delete from postrider_internal.lane_permits m
@@ -120,19 +121,18 @@ begin
   perform postrider_internal.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider_internal.prune_dedupe(1000);
   if p_after = 0 then
-    -- Lanes whose last word was a 429 and that nobody has called since: while there is one, each finish gathers signs.
-    -- No pause is longer than an hour.
+    -- Lanes without a call since a 429. While such a row exists, finishes collect lane signals. No pause exceeds 1 h.
     delete from postrider_internal.throttled_lanes s
      where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x
                                where x.at < now() - interval '2 hours' for update skip locked));
   end if;
-  -- Last, since who pauses a lane waits for the end of this transaction from here on.
+  -- Last, because from here on each transaction that pauses a lane waits for this one to end.
   perform postrider_internal.close_hold_gate();
   return query
   select v_last, coalesce(v_failed, 0), null::bigint, null, null, null, null::int, null, null::int;
   if v_failed > 0 then
-    -- One whose callbacks still run stands in outcomes; one that was retried since, in past_attempts. The tally is as
-    -- old as its attempt: a job that has failed again since then has a later one, with a tally of its own.
+    -- The job may be in outcomes if its callbacks still run, or in past_attempts after a retry. The delta is as old as
+    -- its attempt. A later failure of the job is a later attempt with its own delta.
     return query
     select null::bigint, f.jobs::bigint, f.sample, coalesce(f.queue, t.queue), t.lane,
            postrider_internal.state_name(f.state), e.attempt,
@@ -157,4 +157,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold(int, bigint, bigint, int) is
-  'leader: adds up to p_limit rows of job_deltas with an id above p_after to job_totals; the highest id among them, and jobs that failed. Looks after the cache, the servers, the lanes that fail, the dedupe_keys and hold_gate, too';
+  'leader: adds up to p_limit rows of job_deltas above p_after to job_totals, and runs related duties';

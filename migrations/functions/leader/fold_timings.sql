@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. One whose callbacks
--- still run has no result yet, and is left out. A call of more than 35 minutes is reckoned as the view attempts does.
+-- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. A job whose callbacks
+-- still run has no result yet and is left out. A call of more than 35 minutes is computed as in the view attempts.
 create or replace function postrider_internal.fold_timings(p_minutes timestamptz[], p_jobs bigint[],
                                                            p_weights int[]) returns void
 language sql
@@ -23,4 +23,4 @@ as $$
       on conflict (minute, kind, bucket) do update set jobs = t.jobs + excluded.jobs
 $$;
 comment on function postrider_internal.fold_timings(timestamptz[], bigint[], int[]) is
-  'leader: adds the times of these jobs to timings, each as often as its weight says';
+  'leader: adds the times of these jobs to timings, multiplied by their weights';

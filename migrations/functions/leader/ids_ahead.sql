@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each range is a quarter of the ids that are kept, at least a million: with a retention there are some seven ranges,
--- without one some 30 for a billion jobs. Ids that were left out between two ranges count for nothing. Ids that have
--- outrun all ranges for long may have none left: then there are nulls.
+-- Each range covers a quarter of the ids that are kept, at least a million. With a retention there are about seven
+-- ranges, without one about 30 for a billion jobs. Ids skipped between two ranges do not count. If ids passed all
+-- ranges long ago, there may be no range left: then columns are null.
 create or replace function postrider_internal.ids_ahead(
   out last_id bigint, out top bigint, out size bigint, out ahead bigint, out reach bigint, out next_id bigint)
 language sql stable
@@ -19,4 +19,4 @@ as $$
    group by s.last_value
 $$;
 comment on function postrider_internal.ids_ahead() is
-  'the last id given, the id behind all ranges, how large a new range is, how many ids of ranges are ahead, the id behind the range that takes the next, and where the one after it begins';
+  'the last id, the end of all ranges, the size of a new range, free ids ahead, and the current and next range';

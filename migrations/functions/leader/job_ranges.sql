@@ -12,4 +12,4 @@ as $$
    order by 3 nulls last
 $$;
 comment on function postrider_internal.job_ranges() is
-  'the partitions of jobs, as those of results, by the ids they take: ending of the name, first id (null: any), the id behind the last; the overflow comes last and has neither';
+  'partitions of jobs and results: name suffix, first id (null: any), id after the last; overflow last, without ids';

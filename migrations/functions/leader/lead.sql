@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Nobody leads a restored database before a worker has enlisted there.
--- A lease that ends further ahead than any can is of a clock that was set back since.
+-- In a restored database no worker leads before one has enlisted there. If a lease ends further ahead than any lease
+-- can, the clock was set back since.
 create or replace function postrider_internal.lead(p_worker int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -8,8 +8,8 @@ as $$
 declare
   v_epoch bigint;
 begin
-  -- The lock keeps a renewal out while this worker says goodbye. A renewal that waited for that commit would take the
-  -- lease once more, and no other worker would lead for 10 s.
+  -- The lock keeps out a renewal while this worker leaves. A renewal that waited for that commit would take the lease
+  -- once more, and no other worker would lead for 10 s.
   if not postrider_internal.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
     return null;
   end if;
@@ -25,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider_internal.lead(int) is
-  'takes or renews the leader''s lease, 10 s long; its epoch, or null while another worker leads';
+  'takes or renews the leader''s lease for 10 s and returns its epoch; null while another worker leads';

@@ -10,4 +10,4 @@ as $$
    where j.conrelid = 'postrider_internal.jobs_overflow'::regclass and j.conname = 'jobs_overflow_ends'
 $$;
 comment on function postrider_internal.overflow_bound() is
-  'the id that the CHECKs of the overflow partitions keep all their ids below, and whether their rows have been looked through; nulls: there are none';
+  'the id that bounds the overflow partitions by CHECK, and whether the CHECKs are validated; nulls: no CHECK';

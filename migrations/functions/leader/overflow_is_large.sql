@@ -7,4 +7,4 @@ as $$
     > 67108864
 $$;
 comment on function postrider_internal.overflow_is_large() is
-  'whether the overflow partitions have more than can be read while INSERTs wait: 64 MiB';
+  'whether the overflow partitions exceed 64 MiB, the size that can be read while INSERTs wait';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Steps are small, since the claims of this worker and jobs on new tracks wait for them: 5000 promoted, 2000 on new
--- tracks, 20,000 fed out of lists of one lane and 5000 out of lists of many lanes. After jobs have got new tracks, a
--- tenth of that is fed, and lists of many lanes not more often than every 100 ms.
+-- Steps are small, because claims of this worker and jobs on new tracks wait for them. A step promotes 5000 rows, moves
+-- 2000 to new tracks, and feeds 20,000 from lists of one lane and 5000 from lists of several lanes. After jobs got new
+-- tracks, it feeds a tenth of that, and lists of several lanes at most every 100 ms.
 create or replace function postrider_internal.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
 returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean, has_crowd boolean)
 language plpgsql
@@ -24,7 +24,7 @@ begin
   select p.moved, p.latest, p.more into v_promoted, v_latest, v_more
     from postrider_internal.promote(p_worker, p_epoch, p_since, 5000) p;
   v_placed := postrider_internal.make_tracks(p_worker, p_epoch, 2000);
-  -- Jobs whose track was just made wait for the end of this transaction.
+  -- Jobs whose track was just added wait for the end of this transaction.
   v_fed := postrider_internal.feed_next(p_worker, p_epoch, case when v_placed > 0 then 2000 else 20000 end);
   if v_placed = 0 or not exists (select from postrider_internal.feed_cursors m
                                  where m.at > clock_timestamp() - interval '100 ms') then
@@ -34,7 +34,7 @@ begin
     perform postrider_internal.apply_deferred_pauses();
   end if;
   if v_placed > 0 then
-    -- Busy workers too: none of them knows these tracks.
+    -- Notifies busy workers too, because no worker knows these tracks.
     perform pg_notify('postrider', 'made');
   elsif v_promoted + v_fed + v_crowd > 0 then
     perform postrider_internal.notify_idle_workers(case when v_crowd > 0 then 'made' else '' end);
@@ -46,4 +46,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_queue_duties(int, bigint, timestamptz) is
-  'leader, every 100 ms: promotes what is due (from p_since on; null: all), feeds the intake, makes tracks; how many rows moved, whether more wait, the latest run_at promoted, whether outcomes are to be concluded, and whether lists of many lanes wait';
+  'leader, every 100 ms: promotes due jobs (run_at from p_since, null: all), feeds the intake and adds tracks';

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Logical replication copies rows and no sequences, and so does pg_dump --data-only with --table. The next INSERT then
--- gets a number that a row has. Jobs and rows of ready take their numbers from the same sequence. fences is not among
--- them: the first worker that enlists in the copied database finds a restore, which raises it (end_restored).
+-- Logical replication copies rows but no sequences, and so does pg_dump --data-only with --table. The next INSERT would
+-- then get a number that a row already has. Jobs and rows of ready take their numbers from the same sequence.
+--
+-- fences is not checked. The first worker that enlists in the copied database finds a restore, and end_restored raises
+-- that sequence.
 create or replace function postrider_internal.sequence_lags(out sequence text, out last_value bigint,
                                                             out highest bigint, out repair text)
 returns setof record
@@ -37,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.sequence_lags() is
-  'sequences that would give a number that a row already has, the highest of these, and the statement that sets it';
+  'sequences that would repeat the number of a row, the highest number in use, and the statement that repairs them';

@@ -35,7 +35,7 @@ begin
 end
 $$;
 comment on function postrider_internal.settings_check() is
-  'row trigger of settings; refuses what cannot work, by column';
+  'row trigger of settings: refuses invalid values with the name of their column';
 
 create or replace trigger settings_check
   before insert or update on postrider.settings

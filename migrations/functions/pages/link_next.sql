@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 8288, 3: several links in one header and several headers; the first rel of a link counts and may hold several
--- words; a link with an anchor speaks about something else. Quoted texts are passed over whole, so neither a comma nor
--- `rel=next` inside of one misleads. Some servers quote by single quotes, which are ordinary letters of a token there.
+-- RFC 8288, 3: several links in one header and several headers are possible. The first rel of a link counts and may
+-- hold several words. A link with an anchor is about another resource. Quoted texts are skipped as a whole, so neither
+-- a comma nor `rel=next` inside misleads. Some servers use single quotes, which are ordinary characters of a token
+-- there.
 create or replace function postrider_internal.link_next(p_headers bytea) returns text
 language plpgsql immutable strict parallel safe
 as $$
@@ -41,4 +42,4 @@ begin
 end
 $$;
 comment on function postrider_internal.link_next(bytea) is
-  'the reference of an answer''s Link header that has rel="next"; null if there is none';
+  'the reference of an answer''s Link header with rel="next"; null: none';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job that has succeeded with all pages is refused. One that max_pages stopped may fetch as many again. A page whose
--- next could not be followed is fetched once more. Every other job goes on at the page that failed.
+-- A job that succeeded with all pages is refused. A job stopped by max_pages may fetch as many pages again. A page
+-- whose next reference could not be followed is fetched once more. All other jobs continue with the page that failed.
 create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text,
                                                          p_from_start boolean) returns boolean
 language plpgsql
@@ -36,4 +36,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_again(bigint, "char", text, boolean) is
-  'makes the pages of a finished job ready for its retry; whether the next call is another than the last, and needs another key. Refuses a job with all pages';
+  'prepares the pages of a finished job for retry; true: the next call differs and needs another key';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Asked for a row at INSERT, and for the URL of a member when its templates are filled.
+-- Called for a row at INSERT, and for the URL of a member when its templates are filled.
 create or replace function postrider_internal.page_argument(p_spec jsonb, p_url text, p_query jsonb) returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -14,4 +14,4 @@ as $$
    limit 1
 $$;
 comment on function postrider_internal.page_argument(jsonb, text, jsonb) is
-  'the argument that paginate sets for each page and that url or query has already; null if there is none';
+  'an argument that paginate sets for each page and that url or query already has; null: none';

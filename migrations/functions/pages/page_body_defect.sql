@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Asked for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: what a
--- template stands for is not known yet.
+-- Called for a row at INSERT, and for the body of a member when its templates are filled. p_has_templates: values of
+-- templates are not known yet.
 create or replace function postrider_internal.page_body_defect(p_spec jsonb, p_body jsonb,
                                                                p_has_templates boolean) returns text
 language plpgsql immutable
@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_body_defect(jsonb, jsonb, boolean) is
-  'why paginate cannot set its arguments in a JSON body; null if it can';
+  'why paginate cannot set its arguments in a JSON body; null: it can';

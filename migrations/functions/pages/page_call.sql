@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The page is the one after the last that is stored. A link is called as the server wrote it, so the job's own query is
--- not added to it; what the service adds to each call is. headers and body_json are null where the job's own hold.
+-- The page is the one after the last stored page. A link is called as the server wrote it, so the job's own query is
+-- not added; the arguments of the service are. If headers and body_json are null, the job's own values apply.
 create or replace function postrider_internal.page_call(p_job postrider.jobs, out url text, out query jsonb,
                                                         out headers jsonb, out body_json jsonb)
 language plpgsql stable strict
@@ -37,7 +37,7 @@ begin
     end if;
     return;
   end if;
-  -- Of an array each element would become an argument or header of its own.
+  -- Otherwise each element of an array would become a separate argument or header.
   query := case when v_size is not null then jsonb_build_object(v_spec ->> 'size_param', v_size #>> '{}') else '{}' end
     || case when v_value is not null then jsonb_build_object(v_spec ->> 'param', v_value #>> '{}') else '{}' end;
   if v_spec ->> 'in' = 'header' then
@@ -49,4 +49,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_call(postrider.jobs) is
-  'url, query, headers and JSON body of a job with paginate for the page that it has reached';
+  'url, query, headers and JSON body of a job with paginate for its next page';

@@ -159,4 +159,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_defect(postrider.jobs) is
-  'why a job''s paginate is refused, with the path of the place, and what would be right; nulls for a good one';
+  'why the paginate of a job is refused, with the path, and a hint; nulls: valid';

@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_job(postrider.jobs) is
-  'a job with paginate as the page that it has reached is called and judged: a request whose result is a list';
+  'a job with paginate as a request for its present page, whose result is a list';

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_job as page_job gives it. A number goes on by itself; where `next` is given too, it only says whether to: null,
--- false, an empty text or nothing at its place mean no. So do `false` and `null` as the text of a header, and an empty
--- list or object as a cursor.
+-- p_job: as page_job returns it. A page number is incremented. If `next` is given too, it only decides whether to go
+-- on. These mean no: null, false, an empty text, and a missing value. The text `false` or `null` in a header, and an
+-- empty list or object as a cursor, mean no too.
 --
--- A link loses the arguments that the service adds to each call: they are added again, and a key among them is not to
--- stand in the table of pages. So it does the token of a credential that stands in the query.
+-- A link loses the arguments that the service adds to each call. They are added again, and a key among them must not be
+-- stored in the table of pages. The same holds for the token of a credential in the query.
 --
--- p_landed: where redirects led, if that is another URL of the same origin or its upgrade to https. A relative link
--- begins there (RFC 3986, 5.1.3).
+-- p_landed: the target of redirects, if it is another URL of the same origin or its https form. A relative link begins
+-- there (RFC 3986, 5.1.3).
 create or replace function postrider_internal.page_next(
   p_job postrider.jobs, p_service postrider.services, p_last postrider_internal.fetched_pages, p_count int,
   p_headers bytea, p_body bytea, p_encoding text, p_landed text,
@@ -76,7 +76,7 @@ begin
   v_called := postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
   next := postrider_internal.url_shown(postrider_internal.url_resolve(coalesce(p_landed, v_called), next));
   if postrider_internal.url_is_upgrade(next, v_called) then
-    -- Servers behind a proxy that speaks TLS often do not know that they are called by https.
+    -- Servers behind a TLS proxy often do not know that they are called by https.
     next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
   end if;
   if p_service.query is not null and postrider_internal.service_applies(p_job.url, p_service) then
@@ -124,7 +124,7 @@ begin
 
   target := next;
   if p_job.url !~* '^https?:' then
-    -- As the job has it, so that a change of the service's base, or a headers rule for relative URLs, holds for it.
+    -- In the form of the job, so that changes of the service's base, or its rules for relative URLs, apply.
     v_base := regexp_replace(postrider_internal.job_url('', p_job.use_cdn, p_service), '[?#].*$', '');
     target := case
       when starts_with(next, v_base) and substr(next, length(v_base) + 1) ~ '^[A-Za-z0-9._~%-]+([/?]|$)'
@@ -135,4 +135,4 @@ end
 $$;
 comment on function postrider_internal.page_next(
   postrider.jobs, postrider.services, postrider_internal.fetched_pages, int, bytea, bytea, text, text) is
-  'what leads to the page after the one that was answered; nulls: there is none; code and error: it cannot be followed';
+  'the reference to the next page; nulls: last page; code and error: the reference cannot be followed';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keys joined by dots, or a jsonpath of keys and indexes alone: variables.after, $.variables.after, $."page-token",
+-- Keys joined by dots, or a jsonpath of only keys and indexes: variables.after, $.variables.after, $."page-token",
 -- $[0].after.
 create or replace function postrider_internal.page_path(p_path text) returns text[]
 language plpgsql immutable strict
@@ -28,4 +28,4 @@ begin
 end
 $$;
 comment on function postrider_internal.page_path(text) is
-  'the keys and indexes of the place in a JSON body that paginate sets for each page; null: the text is no such path';
+  'the keys and indexes of the place in a JSON body that paginate sets for each page; null: invalid path';

@@ -9,4 +9,4 @@ as $$
                                     where p.job_id = p_job.id), 0) + 1) end
 $$;
 comment on function postrider_internal.page_reached(postrider.jobs) is
-  'which page a job with paginate fetches next, as the rest of a sentence; empty for any other job';
+  'the page that a job with paginate fetches next, as the rest of a sentence; empty for other jobs';

@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An answer to a page that is good by itself: what it means for the job. n: the next page is fetched; s: this was the
--- last, and result is all items; f. `page` is the row to store once the lease has turned out to hold.
+-- The effect of a good answer to a page on its job. n: the next page is fetched. s: this was the last page, and result
+-- holds all items. f: failed. `page` is the row to store if the lease still holds.
 --
--- An empty list ends the pages, the first too: nobody is missing where nothing was asked for by name. No list at all is
--- no_data on the first page, and no_more_data where pages before had one: the list is cut off, and the job says so
--- rather than pass for whole.
+-- An empty list ends the pages, even on the first page. A missing list is no_data on the first page. After pages with a
+-- list it is no_more_data: the list is cut off, and the job must not look complete.
 --
--- A page with the items of the page before is not stored, and retry asks for it again.
+-- A page with the same items as the page before is not stored, and retry fetches it again.
 --
--- p_job as page_job gives it. What depends on the answer's bytes stands in a block that catches, as in judge_answer.
+-- p_job: as page_job returns it. A block catches errors that depend on the bytes of the answer, as in judge_answer.
 create or replace function postrider_internal.page_turn(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
   inout verdict "char", inout code text, inout error text, inout result jsonb, p_encoding text,
@@ -27,7 +26,7 @@ begin
     if verdict = 'f' and code = 'no_data' and page.page > 1 then
       if jsonb_path_query_first(postrider_internal.answer_text(p_body, p_encoding)::jsonb, p_job.extract::jsonpath,
                                 '{}', true) = 'null' then
-        -- Some servers write an empty list so.
+        -- Some servers write an empty list in this way.
         verdict := 's';
         result := '[]';
       else
@@ -100,7 +99,7 @@ begin
 
     verdict := case when code is not null then 'f' when page.next is null or page.page >= page.bound then 's'
       else 'n' end;
-    -- Where only the way on fails, what was fetched is the result all the same.
+    -- If only the reference to the next page fails, the fetched items are still the result.
     result := case when verdict = 's' or verdict = 'f' and code <> 'too_large' then case when page.page = 1
       then page.items else (
       select jsonb_agg(i.item order by i.page, i.place)
@@ -132,4 +131,4 @@ end
 $$;
 comment on function postrider_internal.page_turn(
   postrider.jobs, postrider.services, int, bytea, bytea, "char", text, text, jsonb, text, text) is
-  'what a page''s answer means for its job: n fetches the next, s is the last and holds all items, f; and the row to store';
+  'the effect of a page on its job: n next page, s last with all items, f failed; and the row to store';

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A track that a transaction still under way has made (reschedule makes one for a new priority) is not waited for,
--- beyond 100 ms: what needs it waits in track 0 until that transaction is over, and all else goes on.
+-- Another open transaction may be adding the same track. For example, reschedule adds one for a new priority. This
+-- function waits at most 100 ms for it. The jobs of that track then stay in track 0 until the transaction ends, and all
+-- other tracks are added.
 --
--- ON CONFLICT takes one of two billion ids for a row that is there already: so none is offered to it.
+-- Each row offered to ON CONFLICT uses up one of two billion ids, so tracks that exist are not offered.
 --
--- p_young: how long from now on the jobs of these tracks may still wait in track 0.
+-- p_young: how long from now jobs of these tracks may still wait in track 0.
 --
--- p_is_awaited: whether jobs wait for these tracks, so that surveys look at them first.
+-- p_is_awaited: jobs wait for these tracks, so surveys visit them first.
 create or replace function postrider_internal.add_tracks(
   p_queues text[], p_lanes text[], p_priorities int[], p_young interval default interval '0',
   p_is_awaited boolean default true) returns void
@@ -50,4 +51,4 @@ begin
 end
 $$;
 comment on function postrider_internal.add_tracks(text[], text[], int[], interval, boolean) is
-  'makes the tracks of these queues, lanes and priorities that are missing, but for those that somebody is just making';
+  'adds the missing tracks of these queues, lanes and priorities; it skips a track that an open transaction is adding';

@@ -9,4 +9,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.close_idle_gate() is 'stops notifications when no worker wants them any more';
+comment on function postrider_internal.close_idle_gate() is
+  'stops notifications when no idle worker is registered for them';

@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Apart from begin_job, since hooks run under its settings. The lease is told by its fence alone: the worker may have
--- another number by now. A row that is late ends here, as expire would end it; what somebody has locked is not waited
--- for, since hooks of this transaction may have locked what that one waits for.
+-- Separate from begin_job, because hooks run under the settings of begin_job. The fence alone identifies the lease,
+-- because the worker may have another number by now. If expires_at has passed, the job ends here in the same way as in
+-- expire.
+--
+-- This function does not wait for a locked row. Hooks of this transaction may hold locks that the other transaction
+-- waits for.
 create or replace function postrider_internal.confirm_lease(p_track int, p_seq bigint, p_fence bigint,
                                                             p_job bigint) returns boolean
 language plpgsql
@@ -36,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.confirm_lease(int, bigint, bigint, bigint) is
-  'whether a claimed job still stands under its fence and in time; one that is late ends here; null: somebody has it locked, ask again';
+  'true while the lease holds; false if it is lost or the job expired and was ended here; null: row locked, try again';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A worker with many answers to judge takes no further job whose answer may be expensive: such a job waits, and uses no
--- attempt and no slot. The wait is between p_wait_ms and half as long again, so that jobs that were held together do
--- not come back together.
+-- A worker with many answers to judge takes no further job whose answer may be expensive. Such a job waits without
+-- using an attempt or a slot. The wait lies between p_wait_ms and 1.5 times p_wait_ms, so that jobs deferred together
+-- return at different times.
 create or replace function postrider_internal.defer_expensive_jobs(
   p_worker int, p_wait_ms int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[])
 returns bigint[]
@@ -39,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.defer_expensive_jobs(int, int, int[], bigint[], bigint[], bigint[]) is
-  'schedules the claimed jobs given whose answers may be expensive to judge for later; which jobs';
+  'reschedules those of the given claimed jobs whose answers may be expensive to judge, and returns their ids';

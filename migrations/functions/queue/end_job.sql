@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For ends that come one by one; whoever calls it has taken the job's row out of ready, scheduled or the waiting
+-- For jobs that end one at a time. The caller has removed the row of the job from ready, scheduled or the waiting
 -- members.
 create or replace function postrider_internal.end_job(
   p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean,
@@ -27,7 +27,7 @@ begin
     insert into postrider_internal.job_deltas (tracks, states, jobs, ended) values (array[p_track], array[p_state],
         array[1], v_counted);
   else
-    -- It ended before it had a track.
+    -- The job ended before it had a track.
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j
       where j.id = p_job and j.kind = 'request';
@@ -39,4 +39,4 @@ end
 $$;
 comment on function postrider_internal.end_job(
   bigint, "char", text, text, bigint, boolean, int, int, smallint, timestamptz, bigint, int) is
-  'writes the end of a job that was not called to its end, and tells its batch or chain';
+  'stores the final state of a job that ended without a complete call, and counts it in its batch or chain';

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Like promote, it looks at what is new since p_since, and now and then at all.
+-- Like promote, it reads only rows whose expires_at is after p_since. Now and then p_since is null and it reads all
+-- rows.
 --
--- Rows of past_attempts tell whether a job was tried; its attempt does not: one that a 429 held back has that given
--- back, and so has one between two pages.
+-- Rows of past_attempts show whether a job was called. Its attempt does not: a 429 gives the attempt back, and each new
+-- page starts at 0.
 create or replace function postrider_internal.expire(p_worker int, p_epoch bigint, p_since timestamptz,
                                                      p_limit int) returns int
 language plpgsql
@@ -83,4 +84,4 @@ begin
 end
 $$;
 comment on function postrider_internal.expire(int, bigint, timestamptz, int) is
-  'leader: ends up to p_limit waiting jobs whose expires_at has passed since p_since (null: ever); expired if never tried, else failed with the last error';
+  'leader: ends up to p_limit waiting jobs expired since p_since (null: ever), as failed if ever called';

@@ -9,4 +9,4 @@ as $$
       from unnest(p_track, p_seq, p_fence, p_error) as x(track, seq, fence, error)), false)
 $$;
 comment on function postrider_internal.fail_claimed_jobs(int, int[], bigint[], bigint[], text, text[]) is
-  'ends claimed jobs as failed with one error_code and a sentence each, before anything is sent';
+  'ends claimed jobs as failed before anything is sent, with one error_code and an error sentence for each';

@@ -35,4 +35,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fail_misconfigured_jobs(int, int[], bigint[], bigint[], bigint[]) is
-  'ends the claimed jobs whose service is gone or lost its base as config; which jobs';
+  'fails claimed jobs whose service is missing or has no base URL with error_code config; returns their ids';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Makes no tracks: who cancels a job of a list does this in a transaction of its own, and would hold the track till its
--- end. Jobs whose track is missing go to track 0, as those of a single INSERT do.
+-- Adds no tracks. A transaction that cancels a job of a list also calls this, and would lock a new track until it ends.
+-- Jobs whose track is missing go to track 0, like jobs of a single INSERT.
 create or replace function postrider_internal.feed(p_lists bigint[]) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed(bigint[]) is
-  'moves the jobs of the intake lists given into ready; how many jobs';
+  'moves the jobs of the given intake lists into ready and returns how many';

@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists of several lanes: an INSERT may name a lane for each of a million rows. Were all of these ready at once,
--- workers would walk over a million tracks to find the jobs of another client. So for each priority the next list is
--- fed when calls for half of the tracks fed before have begun. If a pause or a limit holds those back, one list follows
--- every half second: if a quarter of all slots are free, and calls for less than an eighth of the tracks have begun.
--- Where calls are slow, no slot is free, and jobs of other clients do not wait behind more tracks.
+-- Feeds lists of several lanes. An INSERT may name a different lane for each of a million rows. If all of these became
+-- ready at once, workers would walk over a million tracks to find the jobs of another client.
 --
--- Within a priority the INSERTs take turns in an order that is drawn anew each time.
+-- So for each priority the next list is fed when calls for half of the tracks fed before have begun. A pause or a limit
+-- may hold those tracks back. In this case one list follows every 500 ms, on two conditions. A quarter of all slots
+-- must be free. Since the list before, calls must have begun for less than an eighth of the tracks.
+--
+-- Where calls are slow, no slot is free. So jobs of other clients do not wait behind more tracks.
+--
+-- Within a priority the INSERTs take turns in a random order.
 create or replace function postrider_internal.feed_crowd(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -80,4 +83,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed_crowd(int, bigint, int) is
-  'leader: feeds lists of several lanes while few tracks fed by them wait for a call, highest priority first, of about p_jobs jobs together; how many jobs';
+  'leader: feeds about p_jobs jobs of lists with several lanes, highest priority first; returns how many';

@@ -28,4 +28,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed_crowd_list(bigint) is
-  'moves the jobs of an intake list into ready and reads the rest of what it needs from each job; how many jobs, their tracks, and the last row of each track';
+  'moves the jobs of an intake list into ready; returns how many, their tracks, and the last row of each track';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a list of several lanes only the job goes: fed as a whole, lists that a client cancels jobs of would be ready all
--- at once.
+-- Moves only this job if its list has several lanes. If it fed the whole list, a client that cancels single jobs would
+-- make all its lists ready at once.
 create or replace function postrider_internal.feed_job(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,4 +21,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed_job(bigint) is
-  'moves a job out of its intake list into ready, so that it can be cancelled or rescheduled like any other; false if no list holds it';
+  'moves a job from its intake list to ready, where it can be cancelled or rescheduled; false if no list holds it';

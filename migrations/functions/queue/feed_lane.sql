@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists that a transaction has locked are left out: it has cancelled jobs there, and the others do not wait for its
--- end.
+-- Skips lists that another transaction has locked. That transaction has cancelled jobs in the list, and the jobs of
+-- other lists do not wait for it to end.
 create or replace function postrider_internal.feed_lane(p_queue text, p_lane text, p_priority int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed_lane(text, text, int) is
-  'moves the jobs of a track (queue, lane, priority) out of intake lists of several lanes into ready; how many jobs';
+  'moves the jobs of one track from intake lists of several lanes to ready and returns how many';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Lists of one lane: the highest priority first, then the lanes in turn, a list of each. Up to 200 lanes are looked at
--- in one step; the next one begins behind the lane that was fed last. Jobs of these lanes that wait in lists of several
--- lanes came earlier and go first.
+-- Feeds lists of one lane: the highest priority first, then one list of each lane in turn. One step covers up to 200
+-- lanes. The next step begins behind the lane that was fed last. Jobs of these lanes in lists of several lanes came
+-- earlier, so they go first.
 create or replace function postrider_internal.feed_next(p_worker int, p_epoch bigint, p_jobs int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -47,7 +47,7 @@ begin
       exit when v_next is null;
       v_lists := array(select x.id from postrider_internal.intake x where x.id = any (v_next) for update skip locked);
       exit when v_lists <> '{}';
-      -- An open transaction has cancelled jobs of all these. Later lists do not wait for its end.
+      -- An open transaction has cancelled jobs in all these lists. Later lists do not wait for it to end.
       v_held := v_held || v_next;
     end loop;
     continue when v_next is null;
@@ -68,4 +68,4 @@ begin
 end
 $$;
 comment on function postrider_internal.feed_next(int, bigint, int) is
-  'leader: feeds lists of one lane, highest priority first, lanes in turn, of about p_jobs jobs together; how many jobs';
+  'leader: feeds about p_jobs jobs of lists with one lane, highest priority first, lanes in turn; returns how many';

@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A job's row in ready without an index on job_id: it is at its first place, (track, id), also where the track
--- was removed a moment ago, or among the moved. `offset 0`: where ready
--- was last analyzed empty, the planner would walk over all of ready_track for a seq without its track.
+-- Finds the row of a job in ready without an index on job_id. The row is in one of three places. It may stand at its
+-- first place (track, id), where the track may just have been removed. It may stand in track 0. Or it is among the
+-- moved rows.
+--
+-- `offset 0`: if ready was last analyzed while it was empty, the planner would walk over all of ready_track for a seq
+-- without its track.
 create or replace function postrider_internal.find_ready_row(p_id bigint)
 returns table (spot tid, track int, seq bigint, worker int, attempt int, since timestamptz, max_attempts int,
                fence bigint)
@@ -34,5 +37,4 @@ as $$
      from postrider_internal.ready r where r.job_id = p_id and r.seq <> r.job_id)
   limit 1
 $$;
-comment on function postrider_internal.find_ready_row(bigint) is
-  'where a job''s row in ready is; no row if it is not there';
+comment on function postrider_internal.find_ready_row(bigint) is 'returns the place of a job in ready, or no row';

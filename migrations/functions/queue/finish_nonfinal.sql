@@ -1,12 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- What finish puts aside: attempts whose job goes on, or whose end others wait for.
+-- Handles two kinds of attempts that finish leaves: the job goes on, or callbacks and hooks must run before it ends.
 --
--- A job that is followed, or that a hook is for, does not end here: its end waits in outcomes for conclude. An attempt
--- that ends nothing is kept in past_attempts, and its job goes back: to ready at its old place (o, w; n at a new one),
--- or to scheduled. What is handed back (h) goes on at once, unless its credential's row was locked by somebody
--- (refresh_failed; see judge_credentials) or the database was short (internal, with the wait that the worker chose). A
--- page (n) has the job's own max_attempts, whatever a retry has allowed the page before it.
+-- A job with callbacks or hooks does not end here. Its result waits in outcomes for conclude. An attempt that does not
+-- end its job is stored in past_attempts, and the job goes back. With o and w it returns to ready at its old place,
+-- with n at a new place. With all other verdicts it goes to scheduled.
+--
+-- A job that was handed back (h) is due at once, with two exceptions. If another transaction had locked the row of its
+-- credential (refresh_failed, see judge_credentials), it waits 5 s. If the database had a shortage (internal), it waits
+-- as long as the worker asks.
+--
+-- A new page (n) starts with the max_attempts of the job, even if a retry raised the number for the page before it.
 create or replace function postrider_internal.finish_nonfinal(p_worker int,
                                                               p_left postrider_internal.nonfinal_attempt[])
 returns void
@@ -65,4 +69,4 @@ begin
 end
 $$;
 comment on function postrider_internal.finish_nonfinal(int, postrider_internal.nonfinal_attempt[]) is
-  'stores the ends that wait for conclude, and gives the jobs that go on their next place';
+  'stores results that wait for conclude, and moves jobs that go on to ready or scheduled';

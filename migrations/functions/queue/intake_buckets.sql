@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A list of several lanes holds a bucket of them. The larger the INSERT, the more buckets it makes: 1, 16, 256, 4096 or
--- 65536 for each priority, so that a list has about 500 jobs.
+-- A list of several lanes holds one bucket of lanes. A larger INSERT makes more buckets for each priority: 1, 16, 256,
+-- 4096 or 65536. So a list has about 500 jobs.
 create or replace function postrider_internal.intake_buckets(p_queue text, p_lane text) returns int[]
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -9,4 +9,4 @@ as $$
     from hashtext(p_queue || E'\n' || p_lane) h
 $$;
 comment on function postrider_internal.intake_buckets(text, text) is
-  'the buckets of intake that may hold jobs of a queue and lane, one for each number of buckets';
+  'the buckets of intake that may hold jobs of a queue and lane, one for each possible number of buckets';

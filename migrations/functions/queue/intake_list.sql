@@ -24,4 +24,5 @@ begin
   return v_list;
 end
 $$;
-comment on function postrider_internal.intake_list(bigint) is 'the intake list that holds a job; null if none does';
+comment on function postrider_internal.intake_list(bigint) is
+  'the intake list that holds a job; null if no list holds it';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- Hops from lane to lane by the index intake_turn, from the lane behind the one given to the end, and then from the
--- first lane on.
+-- Hops from lane to lane by the index intake_turn. It starts behind the given lane, goes to the end, and continues from
+-- the first lane.
 create or replace function postrider_internal.intake_turns(
   p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
 language plpgsql stable
@@ -35,4 +35,4 @@ begin
 end
 $$;
 comment on function postrider_internal.intake_turns(int, text, text, bigint) is
-  'up to 200 lanes of a priority (-p_level) that have lists of their own, from the lane behind the one given on, whose first lists have p_jobs jobs together';
+  'the next lanes behind the given one that have own lists, up to 200, until their first lists hold p_jobs jobs';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without SET, so that PostgreSQL inlines it and finds partial indexes.
+-- Has no SET clause, so PostgreSQL inlines it and can use partial indexes.
 create or replace function postrider_internal.is_final_outcome(p_state "char") returns boolean
 language sql immutable parallel safe
 return p_state in ('s', 'f', 'u');

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As job_status says it: a job that was cancelled has ended although its callbacks are still to run.
+-- Agrees with job_status: a cancelled job has ended although its callbacks have not run yet.
 create or replace function postrider_internal.job_has_ended(p_id bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -10,5 +10,4 @@ begin
       or not exists (select from postrider.jobs j where j.id = p_id);
 end
 $$;
-comment on function postrider_internal.job_has_ended(bigint) is
-  'whether a job is in a final state, or is not there at all';
+comment on function postrider_internal.job_has_ended(bigint) is 'whether a job is in a final state or does not exist';

@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.job_track(int, bigint) is
-  'the track of a job that runs again: the one of its result, if that was removed the one of its queue, lane and priority, else 0: the leader makes it';
+  'the track of a job that runs again: p_track, or the one of its queue, lane and priority; 0: none yet';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, no-bitmapscan, nested-loops
--- For a worker whose finish has waited for a lock: one look at all of its rows, where to try each would wait for each.
--- A row that has changed since the statement began counts as locked, too; it is asked for again.
+-- For a worker whose finish has waited for a lock. One statement checks all its rows, because a finish of each row
+-- alone would wait for each lock. A row that changed since the statement began also counts as locked; the worker asks
+-- again.
 create or replace function postrider_internal.locked_leases(p_worker int, p_track int[], p_seq bigint[],
                                                             p_fence bigint[]) returns bigint[]
 language sql
@@ -24,4 +25,4 @@ as $$
    where x.seq not in (select f.seq from free f)
 $$;
 comment on function postrider_internal.locked_leases(int, int[], bigint[], bigint[]) is
-  'the seq of each lease given that holds and whose row another transaction has locked';
+  'the seq of each given lease that still holds and whose row another transaction has locked';

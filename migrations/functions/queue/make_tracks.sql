@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- The new track and the move of its rows commit together. A row keeps its seq, so the order of a track is that in which
--- its rows were inserted. One that was inserted while this ran comes too late for the move: the next round, which
--- follows at once, moves it, and until then those after it wait behind it (queue_new_jobs looks for it while the track
--- is young). A row that somebody else holds is being cancelled; if it is not after all, it is moved later. Where more
--- rows wait than one step takes, some of a new track may wait longer than a second: then it counts as young for a
--- minute.
+-- A new track and the move of its rows commit together. A row keeps its seq, so a track keeps the order in which its
+-- rows were inserted.
 --
--- If more than p_limit rows wait, the first 5 * p_limit are looked at: the highest priority goes first, then the lanes
--- in turn.
+-- A row inserted while this runs misses the move. The next round follows at once and moves it, and the later rows of
+-- the track wait behind it until then. While the track is young, queue_new_jobs checks track 0 for such rows. A row
+-- locked by another transaction is being cancelled. If it is not cancelled after all, a later round moves it.
+--
+-- If more rows wait than one step takes, some rows of a new track may wait longer than a second. In this case the track
+-- counts as young for a minute.
+--
+-- If more than p_limit rows wait, the step reads the first 5 * p_limit. It moves the highest priority first, then the
+-- lanes in turn.
 create or replace function postrider_internal.make_tracks(p_worker int, p_epoch bigint, p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -61,4 +64,4 @@ begin
 end
 $$;
 comment on function postrider_internal.make_tracks(int, bigint, int) is
-  'leader: makes the tracks that up to p_limit rows of track 0 wait for and moves the rows there; how many';
+  'leader: adds the tracks that up to p_limit rows of track 0 need, moves these rows there and returns how many';

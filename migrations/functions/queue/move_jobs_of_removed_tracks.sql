@@ -1,15 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- A transaction that looked up a track before its removal may commit rows with its number for as long as it stays open:
--- an INSERT, a retry, a chain that goes on. No survey finds these rows. Here they go to track 0, and make_tracks does
--- the rest. Leased rows stay until their call has ended, since their worker finishes them by the number.
+-- A transaction may have read a track before its removal: an INSERT, a retry, or a chain that goes on. As long as it
+-- stays open, it may commit rows with the number of that track. No survey finds these rows. This function moves them to
+-- track 0, and make_tracks does the rest.
 --
--- When may a number be forgotten? Three steps, each in a transaction after the one before, so that each sees what the
--- one before waited for. 1: The removal has committed: note the transactions under way. A transaction number alone is
--- not enough, because a repeatable read may have a snapshot from before the removal and get its number later; but each
--- has a virtual one. Prepared transactions have a number, and their virtual one changes with a restart. 2: All of them
--- have ended. 3: No row has such a number. Rows that a later transaction writes get the number from a row that it
--- deletes, which stays visible here until that transaction has ended.
+-- Leased rows stay until their call has ended, because their worker finishes
+-- them by the number.
+--
+-- A number can be deleted from removed_tracks after three steps. Each step is a transaction after the one before, so it
+-- sees every row whose transaction the earlier step waited for.
+--
+-- 1. The removal has committed: store the transactions that are open. Their transaction numbers alone are not enough. A
+--   repeatable read may take its snapshot before the removal and get its number later, but each has a virtual number.
+--   Prepared transactions have a number, and their virtual one changes with a restart.
+-- 2. All of these transactions have ended.
+-- 3. No row has such a number. A later transaction can write the number only from a row that it deletes. That row stays
+--   visible here until the transaction has ended.
 create or replace function postrider_internal.move_jobs_of_removed_tracks(p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -64,7 +70,7 @@ begin
            select from unnest(d.tracks) u (track)
             where exists (select from postrider_internal.ready r where r.track = u.track offset 0)
                or exists (select from postrider_internal.scheduled s where s.track = u.track offset 0))
-     -- fold looks up the queue of what has ended.
+     -- fold looks up the queue of ended jobs by these numbers.
      and not exists (
            select from postrider_internal.job_deltas y cross join lateral unnest(y.tracks) e (track)
              join unnest(d.tracks) u (track) on u.track = e.track);
@@ -77,4 +83,4 @@ begin
 end
 $$;
 comment on function postrider_internal.move_jobs_of_removed_tracks(int) is
-  'moves up to p_limit rows of ready, and as many of scheduled, from removed tracks to track 0, and forgets the numbers that no transaction can write any more; how many rows';
+  'moves up to p_limit rows each of ready and scheduled from removed tracks to track 0; returns how many';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- From here on, once committed, the job has ended for everybody.
+-- After the commit every session sees the job as ended.
 create or replace function postrider_internal.move_outcomes(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.move_outcomes(bigint[]) is
-  'moves the ends of jobs from outcomes to results, where they are seen';
+  'moves final states of jobs from outcomes to results, where all views show them';

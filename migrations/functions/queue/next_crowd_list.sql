@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, no-bitmapscan
--- Hops from INSERT to INSERT (they have different times) by the index intake_crowd, 50 of them, the oldest first.
+-- Hops from INSERT to INSERT by the index intake_crowd, because each INSERT has a different time. It visits the 50
+-- oldest.
 --
 -- If lanes of the list have jobs in earlier lists, the earliest of those lists comes first. Only buckets that overlap
 -- this one can have such lists.
@@ -46,4 +47,4 @@ begin
 end
 $$;
 comment on function postrider_internal.next_crowd_list(int, bigint[]) is
-  'the next list of several lanes of a priority (-p_level), of an INSERT chosen by chance; null if there is none but those given';
+  'the next list of several lanes of a priority (-p_level), of a random INSERT, without the given lists; null: no list';

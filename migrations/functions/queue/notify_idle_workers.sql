@@ -9,4 +9,4 @@ begin
 end
 $$;
 comment on function postrider_internal.notify_idle_workers(text) is
-  'tells idle workers to look for jobs (made: on tracks that jobs waited for); while none is idle it tells nobody';
+  'notifies idle workers to claim jobs (made: on tracks that jobs waited for); sends nothing if no worker is idle';

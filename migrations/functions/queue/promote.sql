@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Rows before p_since were promoted already: under a transaction held open for hours their dead index entries would be
--- walked over ten times a second. Rows that were committed late lie before it; every now and then it is null.
+-- Rows before p_since were promoted already. While a transaction stays open for hours, each call would walk over their
+-- dead index entries, ten times a second. Rows that were committed late may lie before p_since, so now and then it is
+-- null.
 create or replace function postrider_internal.promote(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz,
   out more boolean)
@@ -34,4 +35,4 @@ begin
 end
 $$;
 comment on function postrider_internal.promote(int, bigint, timestamptz, int) is
-  'leader: moves up to p_limit due rows, run_at from p_since on (null: all), from scheduled to ready, in order of run_at; how many, the latest run_at among those looked at, whether more may be due';
+  'leader: moves up to p_limit due rows with run_at from p_since (null: all) from scheduled to ready';

@@ -1,20 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- promote while a lane is failing. Retries of such a lane go at slots, 1 / retry_rate apart; up to a second's worth may
--- be made up for. Those whose slot lies ahead are moved there. It is theirs (has_slot), so they are not looked at
--- again.
+-- Replaces promote while a lane is failing. Retries of that lane get slots in time, 1 / retry_rate apart. The lane may
+-- catch up on slots of the last second. A retry whose slot lies ahead is rescheduled to it. The slot is reserved
+-- (has_slot), so the retry is not checked again.
 --
--- Slots are given 5 s ahead at most: the rate they hold is that of the calls now. Who finds none looks again later,
--- spread at 500 rows a second: with a short backlog within seconds, and a long one costs no more than that many
--- updates.
+-- Slots are given at most 5 s ahead, because their rate follows the present calls. A retry without a slot is
+-- rescheduled for another check. These checks are spread at 500 rows a second. So a short backlog is checked within
+-- seconds, and a long one costs at most that many updates.
 --
--- Never held: first tries, and rows that wait for the cache or a credential, whose run_at is known elsewhere.
+-- Two kinds of rows are never held: first attempts, and rows that wait for the cache or a credential. Other tables rely
+-- on the run_at of the latter.
 --
--- What is due is held against failing_lanes track by track, not row by row: under a transaction held open for hours its
--- rows lie behind their dead versions.
+-- The query compares due rows with failing_lanes track by track, not row by row. While a transaction stays open for
+-- hours, the rows of failing_lanes lie behind their dead versions.
 --
--- failing_lanes is written by the leader alone, one statement after the other. Beside one that is just losing its lease
--- slots may be given twice, once.
+-- Only the leader writes failing_lanes, one statement after the other. When a leader loses its lease, the next one may
+-- give the same slots once more.
 create or replace function postrider_internal.promote_by_budget(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, out moved int, out latest timestamptz,
   out more boolean)
@@ -92,4 +93,4 @@ begin
 end
 $$;
 comment on function postrider_internal.promote_by_budget(int, bigint, timestamptz, int) is
-  'the part of promote for when a lane is failing: its retries go no faster than its budget allows, the others later';
+  'promote while a lane is failing: it delays retries of that lane to keep its retry budget';

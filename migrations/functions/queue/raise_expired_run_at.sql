@@ -13,4 +13,4 @@ begin
 end
 $$;
 comment on function postrider_internal.raise_expired_run_at(timestamptz, timestamptz) is
-  'refuses to move a job to a time at which it has expired';
+  'raises PR001 if a new run_at is not before the expires_at of the job';

@@ -8,4 +8,4 @@ as $$
                    order by t.fence desc limit 1), 0)::int
 $$;
 comment on function postrider_internal.refusals_in_row(bigint) is
-  'how often in a row, up to its last try, the database has refused to prepare the call of a job';
+  'how many times in a row, up to the last attempt, the database refused to prepare the call of a job';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Tracks are locked before their rows are looked for: a reschedule to another priority holds its track (for key share)
--- until its row is committed. All other statements may write the number of a track that is just being removed;
+-- Locks the tracks before it searches for their rows. A reschedule to another priority locks its track (for key share)
+-- until its row is committed. All other statements may write the number of a track while it is removed;
 -- move_jobs_of_removed_tracks moves those rows.
 --
--- At most four removals are under way. While a transaction stays open for hours, the others wait for its end.
+-- At most four removals are under way. While a transaction stays open for hours, further removals wait for it to end.
 create or replace function postrider_internal.remove_tracks(
   p_worker int, p_epoch bigint, p_after int, p_limit int, p_age interval default interval '1 day',
   out removed int, out reached int, out is_pending boolean)
@@ -58,4 +58,4 @@ begin
 end
 $$;
 comment on function postrider_internal.remove_tracks(int, bigint, int, int, interval) is
-  'leader: looks at up to p_limit tracks behind p_after and removes those without rows for p_age; how many, the last one looked at (0: there are no more), and whether removed_tracks holds rows';
+  'leader: checks p_limit tracks behind p_after, removes those empty for p_age; reached 0: no track follows';

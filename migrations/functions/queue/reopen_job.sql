@@ -14,7 +14,7 @@ begin
   if not found then
     return null;
   end if;
-  -- prune_range relies on it, and on the lock on results that the delete holds until the commit.
+  -- prune_range relies on this row, and on the lock on results that the delete holds until the commit.
   insert into postrider_internal.rerun_jobs (first_id)
   select coalesce((select t.root_id from postrider_internal.trees t where t.job_id = coalesce(j.parent_id, j.id)), j.id)
     from postrider.jobs j where j.id = p_id;
@@ -25,7 +25,7 @@ begin
       message = format('job %s cannot run again: job %s has its dedupe_key and has not finished', p_id, v_holder),
       hint = 'Wait for the end of that one or cancel it.';
   end if;
-  -- A job that end_unknown has ended may have been called, though no lease tells of it.
+  -- end_unknown ends jobs without a lease, but such a job may have been called.
   if v_result.fence > 0 or v_result.state = 'u' then
     insert into postrider_internal.past_attempts (job_id, fence, started_at, finished_at, worker, attempt, dns_us,
                                                   connect_us, tls_us,
@@ -42,10 +42,11 @@ begin
   end if;
   if v_result.fence = 0 and exists (select from postrider_internal.past_attempts t
                                     where t.job_id = p_id and t.attempt > v_result.attempt) then
-    -- It was cancelled while it waited with an attempt given back (429); the wait that begins now is not that one.
+    -- The job was cancelled while it waited with an attempt given back (429). The wait that begins now is a different
+    -- one.
     v_result.attempt := v_result.attempt + 1;
   end if;
-  -- Taken off what ended since the beginning, not off what ends in this minute.
+  -- Subtracts from the total since the beginning, not from the jobs that end in this minute.
   if exists (select from postrider_internal.tracks t where t.id = v_result.track) then
     insert into postrider_internal.job_deltas (at, tracks, states, jobs, ended)
     values ('-infinity', array[v_result.track], array[v_result.state], array[-1], v_counted);
@@ -62,4 +63,4 @@ begin
 end
 $$;
 comment on function postrider_internal.reopen_job(bigint, boolean) is
-  'takes the result of a finished job away and returns it; its last attempt stays in past_attempts, its dedupe_key is its own again. Null if it has none';
+  'removes and returns the result of a finished job so that it can run again; null if it has no result';

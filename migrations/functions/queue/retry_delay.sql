@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Full jitter: retries of jobs that failed together spread out instead of coming back together.
+-- Full jitter: jobs that failed together retry at different times.
 create or replace function postrider_internal.retry_delay(p_backoff interval[], p_attempt int, p_retry_after_ms bigint)
 returns interval
 language sql volatile parallel safe
@@ -12,4 +12,4 @@ as $$
     least(coalesce(p_retry_after_ms, 0), 3600000) * interval '1 ms')
 $$;
 comment on function postrider_internal.retry_delay(interval[], int, bigint) is
-  'wait before the next try: the backoff list, else random up to least(15 min, 1 s * 2^attempt); at least Retry-After, which counts up to 1 h';
+  'the wait before a retry: backoff, else random up to least(15 min, 1 s * 2^attempt); at least Retry-After (max 1 h)';

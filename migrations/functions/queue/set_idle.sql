@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two workers that change their minds at the same moment may leave the gate shut although one listens; the next
--- heartbeat opens it again, and until then the worker's poll finds jobs within 250 ms.
+-- If two workers change at the same moment, the gate may stay closed although one of them listens. The next heartbeat
+-- opens it again. Until then the poll of the worker finds jobs within 250 ms.
 create or replace function postrider_internal.set_idle(p_worker int, p_idle boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,4 +16,4 @@ begin
 end
 $$;
 comment on function postrider_internal.set_idle(int, boolean) is
-  'whether INSERTs into jobs should notify; the worker claims once more after saying yes';
+  'registers whether INSERTs into jobs should notify this worker; after registering, the worker claims once more';

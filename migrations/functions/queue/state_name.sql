@@ -10,4 +10,4 @@ begin atomic
     when 'l' then 'progressed'
   end;
 end;
-comment on function postrider_internal.state_name("char") is 'the word for a stored state';
+comment on function postrider_internal.state_name("char") is 'the name of a state stored as one letter';

@@ -1,18 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Which tracks hold a row that could be claimed, wherever it lies: this finds tracks that a worker does not know, and
--- rows that were committed late and lie below its watermarks. It hops from track to track by the index (a loose scan).
+-- Finds the tracks that hold a claimable row. It finds tracks that the worker does not know, and rows that were
+-- committed late below its watermarks. It hops from track to track by the index (a loose scan).
 --
--- A step hops p_limit times at most, from the track behind p_after on and then from the first one. Its cost is that of
--- its hops and of the dead and leased rows in front of the first claimable one of each track; the worker stretches its
--- interval to 50 times the duration. If a step does not come around, it also looks at 64 tracks of a priority above
--- p_above, and at the 64 newest that jobs waited for of those made since p_newest: a job of a high priority or of a new
--- track does not wait until all tracks have been looked at.
+-- A step makes at most p_limit hops, first from the track behind p_after on, then from the first track on. Its cost
+-- grows with its hops, and with the dead and leased rows before the first claimable row of each track. The worker
+-- stretches its interval to 50 times the duration.
 --
--- has_more: whether a second row follows, so that a worker does not come back for one that is not there.
+-- If a step does not visit all tracks, it also visits two groups. One is 64 tracks of a priority above p_above. The
+-- other is the newest 64 tracks that jobs waited for, among those added since p_newest. So a job of a high priority or
+-- of a new track does not wait until all tracks have been visited.
 --
--- The row of track 0 says where the next step begins (first_seq; 0: all tracks have been looked at), and the newest
--- track (lane).
+-- has_more: a second row follows, so the worker returns only to tracks with more rows.
+--
+-- The row of track 0 says where the next step begins (first_seq; 0: all tracks were visited). Its column lane is the
+-- newest track.
 create or replace function postrider_internal.survey(
   p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null,
   p_above int default null)
@@ -87,4 +89,4 @@ begin
 end
 $$;
 comment on function postrider_internal.survey(text[], int, int, int, int) is
-  'tracks of the queues given (null: all) that hold a claimable row and are not paused, its seq, the lane if it has limits (else 0), and whether it holds more, highest priority first; up to p_limit of them behind p_after, and a row of track 0 that says where to go on';
+  'unpaused tracks of the queues (null: all) with a claimable row; the row of track 0 says where to go on';

@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function postrider_internal.take_aborts(int) is
-  'running calls of the worker that were cancelled; taken once';
+  'returns and deletes the requests to abort running calls of a worker whose jobs were cancelled';

@@ -38,4 +38,4 @@ begin
 end
 $$;
 comment on function postrider_internal.take_from_intake(bigint, bigint[]) is
-  'moves some jobs of an intake list into ready and leaves the others; how many jobs';
+  'moves the given jobs of an intake list into ready, keeps the others in the list and returns how many moved';

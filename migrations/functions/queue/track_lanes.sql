@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, no-bitmapscan
--- By the index alone: after millions of tracks were removed, the pages of the table stay, and the planner would read
--- all of them. It is a function because only a function can set that for a view.
+-- Reads the index alone. After the removal of millions of tracks the pages of the table stay, and the planner would
+-- read all of them. Only a function can set this planner option for a view.
 create or replace function postrider_internal.track_lanes() returns setof text
 language sql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function postrider_internal.unsent_attempt(int, bigint, bigint, "char", text, text) is
-  'an attempt that ended before anything was sent, for finish';
+  'an attempt for finish that ended before anything was sent';

@@ -10,4 +10,4 @@ as $$
     'g')), 300)
 $$;
 comment on function postrider_internal.call_endpoint(text, text, text) is
-  'what names the endpoint of a call: method, service, and the path as the job has it, before templates; ids in it count as one';
+  'the name of the endpoint of a call: method, service and path before templates, with ids replaced by *';

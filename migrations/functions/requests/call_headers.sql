@@ -15,7 +15,7 @@ begin
   if p_job is null then
     return v_pairs;
   end if;
-  -- Names, not pairs: an empty array leaves the service's header out.
+  -- Compares names, not pairs: an empty array of the job removes the header of the service.
   v_names := jsonb_path_query_array(p_job, '$.keyvalue().key');
   for i in 0 .. jsonb_array_length(v_names) - 1 loop
     v_own := v_own || lower((v_names ->> i) collate "C");
@@ -29,4 +29,4 @@ begin
 end
 $$;
 comment on function postrider_internal.call_headers(jsonb, jsonb) is
-  'name, value, ... of a call: the service''s headers that the job does not set itself, then the job''s';
+  'name, value, ... of a call: headers of the service that the job does not set, then headers of the job';

@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.call_query(jsonb, text, jsonb) is
-  'name, value, ... to add to a job''s URL: the service''s arguments that neither the job''s query nor its URL has, then the job''s';
+  'name, value, ... to add to a URL: service arguments that job and URL lack, then the arguments of the job';

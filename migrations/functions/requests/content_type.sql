@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The last line counts when there are several, as libcurl and browsers have it. Bytes beyond ASCII come out as \nnn, so
--- no answer can make this fail. Each line of that name costs a copy of what follows, so of thousands the hundredth
+-- If there are several lines, the last counts, as in libcurl and browsers. Bytes beyond ASCII become \nnn, so no answer
+-- can make this fail. Each line of that name costs a copy of the rest, so among thousands of lines the hundredth
 -- counts.
 create or replace function postrider_internal.content_type(p_headers bytea) returns text
 language plpgsql immutable parallel safe
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.content_type(bytea) is
-  'the value of an answer''s Content-Type as it came, its first 1000 bytes; null without one';
+  'the unparsed Content-Type of an answer, its first 1000 bytes; null without one';

@@ -10,4 +10,4 @@ begin
 end
 $$;
 comment on function postrider_internal.filled_body_bytes(bigint) is
-  'like large_body, of a member whose templates are filled';
+  'like large_body_bytes, for a member whose templates are filled';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Services of JSON APIs often name application/json for all their calls; a form under that name is read by nobody. With
--- parts the worker leaves every such header out.
+-- Services of JSON APIs often set application/json for all their calls, but servers do not read a form with this type.
+-- For parts the worker removes each such header.
 create or replace function postrider_internal.form_headers(p_headers jsonb) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -11,4 +11,4 @@ as $$
        and h.value::text !~* E'^\\[?"\\s*application/x-www-form-urlencoded')
 $$;
 comment on function postrider_internal.form_headers(jsonb) is
-  'what of a service''s headers holds for a form: all but a Content-Type of something else';
+  'the headers of a service that are valid for a form: all except a Content-Type of another type';

@@ -23,4 +23,4 @@ as $$
    where jsonb_typeof(w.value) not in ('object', 'array')
 $$;
 comment on function postrider_internal.form_pairs(jsonb) is
-  'name, value, name, value, ... of a form; members of objects are a[b], elements of arrays a[]';
+  'name, value, name, value, ... of a form; members of objects are named a[b], elements of arrays a[]';

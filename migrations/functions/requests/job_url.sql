@@ -7,4 +7,4 @@ as $$
     case when p_use_cdn then coalesce(p_service.cdn_url, p_service.base_url) else p_service.base_url end, p_url)
 $$;
 comment on function postrider_internal.job_url(text, boolean, postrider.services) is
-  'where a job''s call goes; still relative if its service has no base';
+  'the URL of a job''s call; still relative if its service has no base';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Unlike jsonb_set it makes the objects on the way. page_body_defect has looked that there is a way.
+-- Unlike jsonb_set it creates missing objects on the path. page_body_defect has checked that the path is possible.
 create or replace function postrider_internal.json_put(p_json jsonb, p_path text[], p_value jsonb) returns jsonb
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -14,4 +14,4 @@ begin
 end
 $$;
 comment on function postrider_internal.json_put(jsonb, text[], jsonb) is
-  'a JSON value with another one at the path given; objects that are missing on the way are made';
+  'a JSON value with another value at the given path; missing objects on the path are created';

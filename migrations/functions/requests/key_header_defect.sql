@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function postrider_internal.key_header_defect(text) is
-  'why a header cannot carry Idempotency-Keys and what would be right; nulls for a good name, or none';
+  'why a header cannot carry Idempotency-Keys, and a hint; nulls: valid or no name';

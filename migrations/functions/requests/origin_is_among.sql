@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_is_upgrade.sql, requests/url_origin.sql
--- The https form of an http origin counts: redirects and links to further pages lead there, and the service's arguments
--- have to be recognised in those links.
+-- The https form of an http origin counts too. Redirects and links to further pages lead there, and the arguments of
+-- the service must be recognized in those links.
 create or replace function postrider_internal.origin_is_among(p_url text, p_own text[]) returns boolean
 language sql immutable parallel safe
 begin atomic
@@ -11,4 +11,4 @@ begin atomic
        or postrider_internal.url_is_upgrade(o.url, p_url));
 end;
 comment on function postrider_internal.origin_is_among(text, text[]) is
-  'whether an absolute URL has the origin of one of these URLs, or leads from there to https';
+  'whether an absolute URL has the origin of one of these URLs, or its https form';

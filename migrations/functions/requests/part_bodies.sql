@@ -9,4 +9,4 @@ as $$
     from jsonb_array_elements(p_parts) with ordinality as p(value, place)
 $$;
 comment on function postrider_internal.part_bodies(jsonb) is
-  'the bytes of each part of a multipart body; of a file its path';
+  'the bytes of each part of a multipart body; for a file its path';

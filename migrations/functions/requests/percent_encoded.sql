@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- All but the unreserved characters of RFC 3986, 2.3: what stands for something in any part of a URL is among the
--- others.
+-- Encodes all characters except the unreserved ones of RFC 3986, 2.3. So no character of the result has a special
+-- meaning in any part of a URL.
 create or replace function postrider_internal.percent_encoded(p_text text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.percent_encoded(text) is
-  'a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';
+  'a value for any part of a URL: its UTF-8 bytes, all except letters, digits and -._~ as %XX';

@@ -1,20 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Between claim and call, for the jobs that claim called rich: what their service adds is looked up here, so a change
--- of a service holds for every call that begins after it.
+-- Runs between claim and call, for jobs with is_rich. It looks up what their service adds, so a change of a service
+-- applies to each call that begins after it.
 --
--- A job that is not among the rows has been dealt with: it is finished, or waits elsewhere; the worker frees its slot.
--- The first columns are those of claim. For the jobs in p_long body is null there. It follows behind all jobs, in rows
--- that have nothing but job_id and body, a slice each.
+-- A job that is missing in the result was handled: it is finished or waits elsewhere, and the worker frees its slot.
+-- The first columns equal the columns of claim. For jobs in p_long, body is null there. It follows after all jobs, in
+-- rows that hold only job_id and a slice of body.
 --
--- expensive: null if the claiming session may judge the answer, otherwise three texts: the columns with expressions
--- that may take long, the lane in whose turn the judging session judges it, and one of
--- - s: only an answer that is a success by its status needs these expressions
--- - f: a failure may need them, too
--- - c: a cached answer serves the job, so it is not called One column, since each costs 1 us a job. p_hold_ms: how long
---   such jobs are to wait before their calls; null: the worker has room for their answers.
+-- expensive: null if the claiming session may judge the answer, otherwise three texts. The first lists the columns with
+-- expressions that may take long. The second is the lane in whose turn the judging session judges the answer. The third
+-- is one of:
+-- - s: only an answer with a successful status needs these expressions
+-- - f: a failure may need them too
+-- - c: a cached answer serves the job, so it is not called
 --
--- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is kept as received.
+-- It is one column, because each column costs 1 µs a job. p_hold_ms: how long such jobs wait before their calls; null:
+-- the worker has room for their answers.
+--
+-- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is stored as received.
 create or replace function postrider_internal.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_hold_ms int default null,
@@ -116,7 +119,7 @@ begin
          case when j.body_parts is not null
            then postrider_internal.part_bodies(coalesce(d.body_parts, j.body_parts)) end,
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
-         -- What an answer need not be looked at for goes the way of plain jobs: judge costs 30 us.
+         -- Answers without further rules are finished like plain jobs, because judge costs 30 µs.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
            or num_nonnulls(j.validator, j.extract, u.envelope) > 0
              or coalesce(a.cookies or s.cache_mode = 'http', false)
@@ -146,14 +149,14 @@ begin
    cross join lateral (
          select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope,
                 postrider_internal.used_credential(j.credential, s.credential) as credential) u
-    -- Others than members pay the look at parent_id alone.
+    -- Jobs that are not members pay only for the check of parent_id.
     left join lateral (
          select r.* from postrider_internal.filled_templates r
            where r.job_id = j.id and j.parent_id is not null limit 1) d on true
     left join lateral (
          select s.query, s.headers, s.cookies where postrider_internal.service_applies(coalesce(d.url, j.url), s)) a
            on true
-    -- In a case: a function in FROM is called before a condition on its rows is looked at (28 us a job).
+    -- In a CASE, because PostgreSQL calls a function in FROM before it checks a condition on its rows (28 µs a job).
     left join lateral postrider_internal.page_call(case when j.paginate is not null
                                                    then postrider_internal.filled_job(j) end) g on true
     left join lateral (
@@ -167,7 +170,7 @@ begin
           where n.name = u.credential limit 1) k on true
     left join postrider_internal.cache_flights c on c.job_id = x.job and c.fence = x.fence and c.asks
    where x.job <> all (v_done);
-  -- In slices, since libpq keeps a buffer of the size of the longest row for the rest of the connection.
+  -- In slices, because libpq keeps a buffer as large as the longest row for the rest of the connection.
   if cardinality(p_long) = 0 then
     return;
   end if;
@@ -192,4 +195,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]) is
-  'what the claimed jobs given are to send, with all that their services add; ends those that cannot be sent';
+  'the requests of claimed jobs with everything that their services add; ends jobs that cannot be sent';

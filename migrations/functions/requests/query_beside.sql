@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Few names in a URL are percent-encoded or have a + for a space; only those are decoded.
+-- Few names in a URL are percent-encoded or have a + for a space. Only those are decoded.
 create or replace function postrider_internal.query_beside(p_query jsonb, p_url text) returns jsonb
 language plpgsql immutable parallel safe
 as $$
@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.query_beside(jsonb, text) is
-  'those of a service''s arguments that a job''s URL does not have itself';
+  'the arguments of a service that the URL of a job does not set itself';

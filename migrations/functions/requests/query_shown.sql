@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/is_secret_name.sql
--- A name may be percent-encoded, so it is decoded before it is compared. Most queries hold nothing like a secret name,
+-- A name may be percent-encoded, so it is decoded before the comparison. Most queries hold nothing like a secret name,
 -- and one comparison finds that.
 create or replace function postrider_internal.query_shown(p_url text, p_masked text[]) returns text
 language plpgsql immutable parallel safe
@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider_internal.query_shown(text, text[]) is
-  'a URL with *** for the values of query arguments that are masked: by their names, or because they are among p_masked';
+  'a URL with *** for masked query arguments: secret names and names in p_masked';

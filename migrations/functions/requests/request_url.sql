@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/query_shown.sql
--- p_common: what the service adds to the query of this call. p_shows_common: the reader may read these values in
+-- p_common: the arguments that the service adds to this call. p_shows_common: the reader may read these values in
 -- services. p_token: the argument in which the credential sends its token; null: none.
 --
--- Most jobs have an absolute URL without a query, which takes no more than url_shown.
+-- Most jobs have an absolute URL without a query, which takes no longer than url_shown.
 create or replace function postrider_internal.request_url(
   p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) returns text
 language plpgsql immutable parallel safe

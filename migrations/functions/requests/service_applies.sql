@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined by the planner (no query, no set): it is asked for every job of a service. Without a service there is nothing
--- to apply.
+-- The planner inlines this function (no query, no set), because it runs for each job of a service. Without a service
+-- nothing applies.
 --
--- p_url: as the job has it, templates filled.
+-- p_url: the URL of the job with its templates filled.
 create or replace function postrider_internal.service_applies(p_url text, p_service postrider.services) returns boolean
 language sql stable
 as $$
@@ -11,4 +11,4 @@ as $$
       or postrider_internal.service_has_origin(p_service.name, p_service.base_url, p_service.cdn_url, p_url)
 $$;
 comment on function postrider_internal.service_applies(text, postrider.services) is
-  'whether a call to this URL, relative or absolute, has the headers, query and cookies of its service';
+  'whether a call to this URL, relative or absolute, gets the headers, query and cookies of its service';

@@ -5,7 +5,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  -- PostgreSQL's own refusal of a null would quote the whole row, a proxy's password with it.
+  -- The error of PostgreSQL for a null would quote the whole row, including the password of a proxy.
   select d.c, 'must not be null', case d.c when 'name' then 'Choose one.'
     else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_service.name is null, 'name'), (p_service.apply_to_absolute is null, 'apply_to_absolute'),
@@ -107,4 +107,4 @@ begin
 end
 $$;
 comment on function postrider_internal.service_defect(postrider.services) is
-  'the first column of a service that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a service that breaks a rule, the reason and a hint; nulls: valid';

@@ -8,4 +8,4 @@ as $$
     select t.base_url from postrider_internal.server_routes t where t.service = p_service))
 $$;
 comment on function postrider_internal.service_has_origin(text, text, text, text) is
-  'whether an absolute URL has the origin of the base URL, of the CDN or of a server of a service, in whatever environment, or leads from there to https';
+  'whether a URL has the origin, or its https form, of the base URL, CDN or a server of a service in any environment';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A trigger and no CHECK: the error of a CHECK quotes the whole row, a proxy's password with it.
+-- A trigger instead of a CHECK, because the error of a CHECK quotes the whole row, including the password of a proxy.
 --
--- A credential that has been deleted since ends the jobs of its service, and is no fault of who changes something else:
--- not even of who deletes a server, which changes has_servers here.
+-- If the credential of a service was deleted, its jobs fail. A change of other columns must still succeed, also the
+-- change of has_servers when a server is deleted.
 create or replace function postrider_internal.services_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -23,7 +23,7 @@ begin
 end
 $$;
 comment on function postrider_internal.services_check() is
-  'row trigger of services; refuses what cannot work, by column';
+  'row trigger of services: refuses invalid values with the name of their column';
 
 create or replace trigger services_check
   before insert or update on postrider.services

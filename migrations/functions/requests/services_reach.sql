@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- At the end of the transaction, since servers come after their service.
+-- Runs at the end of the transaction, because servers are inserted after their service.
 create or replace function postrider_internal.services_reach() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,9 +18,9 @@ begin
 end
 $$;
 comment on function postrider_internal.services_reach() is
-  'row trigger of services, at the end of the transaction; refuses headers and a query that no call would have';
+  'row trigger of services at commit: refuses headers and query that no call would carry';
 
--- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
+-- PostgreSQL cannot replace a constraint trigger, so this file drops it and creates it again.
 drop trigger if exists services_reach on postrider.services;
 create constraint trigger services_reach
   after insert or update on postrider.services

@@ -35,5 +35,4 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.tls_defect(jsonb) is
-  'why a service''s tls is refused and what would be right; nulls for a good one';
+comment on function postrider_internal.tls_defect(jsonb) is 'why services.tls is refused, and a hint; nulls: valid';

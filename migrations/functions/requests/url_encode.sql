@@ -6,4 +6,4 @@ as $$
   select postrider_internal.percent_encoded(value)
 $$;
 comment on function postrider.url_encode(text) is
-  'a value as it may stand in any part of a URL: its UTF-8 bytes, all but letters, digits and -._~ as %XX';
+  'a value for any part of a URL: its UTF-8 bytes, all except letters, digits and -._~ as %XX';

@@ -15,4 +15,4 @@ begin
 end
 $$;
 comment on function postrider_internal.url_escaped(text) is
-  'a name or value as it stands in the query of a URL: all but letters, digits and ._~- percent-encoded, as the worker does';
+  'a name or value for the query of a URL: all except letters, digits and ._~- percent-encoded, as the worker does';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_place.sql
--- The certificate of the https host proves that it is the same one, so what may go to the first may go to the second.
--- Another port may belong to somebody else.
+-- The certificate of the https host proves that it is the same host, so it may receive the same data. Another port may
+-- belong to another party.
 create or replace function postrider_internal.url_is_upgrade(p_from text, p_to text) returns boolean
 language sql immutable strict parallel safe
 begin atomic
@@ -10,4 +10,4 @@ begin atomic
      and postrider_internal.url_place(p_to) = regexp_replace(postrider_internal.url_place(p_from), ':80$', ':443');
 end;
 comment on function postrider_internal.url_is_upgrade(text, text) is
-  'whether the second absolute URL is on the host of the first, and leads from http on port 80 to https on port 443';
+  'whether two absolute URLs have one host, the first with http on port 80, the second with https on port 443';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- RFC 3986, 5.2, but with the base taken as a directory: http://h/v1 + get is http://h/v1/get.
 --
--- Most are a plain path below a plain base, told apart without regular expressions: the seven below take 10 us. No
--- search_path is set (2 us): all that is used here is built in, and every caller has set its own.
+-- Most calls join a plain path to a plain base, which is recognized without regular expressions; the seven below take
+-- 10 µs. It sets no search_path (2 µs), because it uses only built-in functions and each caller has set its own.
 create or replace function postrider_internal.url_join(p_base text, p_url text) returns text
 language plpgsql immutable parallel safe
 as $$
@@ -55,4 +55,4 @@ begin
 end
 $$;
 comment on function postrider_internal.url_join(text, text) is
-  'the URL of a call: p_url if it is absolute, else joined to the base, dots resolved, fragment dropped';
+  'the URL of a call: an absolute p_url unchanged, otherwise joined to the base; dots resolved, fragment removed';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The dot that ends a host and zeros before a port lead to the same server, so they are no way around its lane. Who
--- asks whether two URLs are of one origin asks url_place: there a doubt is a no.
+-- A dot at the end of a host or zeros before a port lead to the same server, so they must not lead around its lane. To
+-- compare origins use url_place, which treats such doubtful URLs as different.
 create or replace function postrider_internal.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic
@@ -12,4 +12,4 @@ begin atomic
   ) as authority;
 end;
 comment on function postrider_internal.url_lane(text) is
-  'the lane of a job that names none, host:port of its URL in lower case; 80 and 443 are filled in';
+  'the lane of a job that names none: host:port of its URL in lower case, with default ports 80 and 443';

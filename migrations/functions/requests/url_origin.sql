@@ -6,4 +6,4 @@ begin atomic
   select lower(split_part(p_url, ':', 1) collate "C") || '://' || postrider_internal.url_place(p_url);
 end;
 comment on function postrider_internal.url_origin(text) is
-  'scheme, host and port of an absolute URL in lower case; 80 and 443 are filled in';
+  'scheme, host and port of an absolute URL in lower case, with default ports 80 and 443';

@@ -10,4 +10,4 @@ begin atomic
   ) as authority;
 end;
 comment on function postrider_internal.url_place(text) is
-  'host:port of a URL in lower case; 80 and 443 are filled in';
+  'host:port of a URL in lower case, with default ports 80 and 443';

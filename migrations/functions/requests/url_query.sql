@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In loops, and not by way of pairs: a query over sets took half a millisecond of each page.
+-- Uses loops instead of pairs, because a query over sets took half a millisecond of each page.
 create or replace function postrider_internal.url_query(p_url text, p_query jsonb) returns text
 language plpgsql immutable parallel safe
 as $$

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- RFC 3986, 5.2: unlike url_join, the base's last segment is a file and gives way. What sloppy servers leave bare,
--- spaces and characters outside ASCII, is percent-encoded, as browsers do.
+-- RFC 3986, 5.2. Unlike in url_join, the last segment of the base is a file and is replaced. Spaces and characters
+-- outside ASCII that servers failed to encode are percent-encoded, as in browsers.
 create or replace function postrider_internal.url_resolve(p_base text, p_url text) returns text
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -25,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider_internal.url_resolve(text, text) is
-  'where a reference in the answer to a call of p_base leads; absolute, without its fragment';
+  'the absolute URL, without fragment, of a reference in the answer to a call of p_base';

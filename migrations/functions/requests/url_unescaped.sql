@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Bytes: they need not be UTF-8, nor text at all (%00).
+-- Returns bytes, because they need not be UTF-8 or text at all (%00).
 create or replace function postrider_internal.url_unescaped(p_text text) returns bytea
 language plpgsql immutable strict parallel safe
 as $$
@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.url_unescaped(text) is
-  'what a name or value in the query of a URL means: %XX and + decoded';
+  'the decoded name or value of a URL query: %XX and + replaced';

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A user's table may have a foreign key onto jobs or results. Without a rule for DELETE it keeps its rows here: those
--- are found by halves, since one that refuses to go would undo all. What belongs to one root stays together.
+-- A user's table may have a foreign key to jobs or results. If the key has no rule for DELETE, its rows keep their
+-- jobs. Such jobs are found by repeated halving, because one refused row rolls back the whole DELETE. Jobs of one root
+-- stay together.
 --
--- Rows are deleted from the partition itself: refuse_job_changes refuses a DELETE on jobs.
+-- Rows are deleted from the partition itself, because refuse_job_changes refuses a DELETE on jobs.
 create or replace function postrider_internal.delete_jobs(p_part text, p_ids bigint[],
                                                           p_roots bigint[]) returns bigint[]
 language plpgsql
@@ -35,4 +36,4 @@ begin
 end
 $$;
 comment on function postrider_internal.delete_jobs(text, bigint[], bigint[]) is
-  'deletes these jobs of a partition, whose roots are given (null: none), with all that is theirs; those that went';
+  'deletes these jobs of a partition with all rows that belong to them, and returns the ids deleted';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A member whose tree is gone goes, too: its root was outdated.
+-- A member whose tree is deleted is past its retention too, because its root was.
 create or replace function postrider_internal.is_job_past_retention(
   p_root bigint, p_is_single boolean, p_state "char", p_finished_at timestamptz, p_ended timestamptz,
   p_failed timestamptz)
@@ -12,4 +12,4 @@ as $$
 $$;
 comment on function postrider_internal.is_job_past_retention(bigint, boolean, "char", timestamptz, timestamptz,
                                                              timestamptz) is
-  'whether a job that has ended is to be forgotten: of a tree by its root (null: gone, or none), a single one by its own state and end';
+  'whether an ended job is past its retention: a member by its root (null: deleted), a single job by its own end';

@@ -6,4 +6,4 @@ as $$
   select p_finished_at < case when postrider_internal.is_failure(p_state) then p_failed else p_ended end
 $$;
 comment on function postrider_internal.is_past_retention("char", timestamptz, timestamptz, timestamptz) is
-  'whether a job that ended in this state at this time is to be forgotten; what ended well or was stopped counts from p_ended on, what failed from p_failed on';
+  'whether a job is past its retention; failures count from p_failed, other final states from p_ended';

@@ -12,4 +12,4 @@ as $$
       from postrider_internal.trees t where t.job_id = p_root), true)
 $$;
 comment on function postrider_internal.is_tree_past_retention(bigint, timestamptz, timestamptz) is
-  'whether all below a root is to be forgotten: the root is, or was already';
+  'whether all jobs below a root are past their retention, because the root is or was deleted';

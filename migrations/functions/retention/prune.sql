@@ -1,14 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One step of a round through all ranges. A range that takes no new ids and whose newest job is outdated is dropped.
--- One whose newest job is not, yet, goes as a whole soon, and is left alone. Of the others (the one that fills, the
--- overflow, and one in which too much must stay) outdated jobs are deleted, 5,000 ids in a step. Where a user's table
--- has a foreign key onto jobs or results, none is dropped: PostgreSQL refuses that, whatever the key does with a
--- DELETE. So an installation with fewer than a million jobs within the retention deletes them, and a larger one drops
--- ranges. At the end go the rows of workers that ended before all jobs that are left, and the cache's counters of
--- services that were deleted.
+-- One step of a pass through all ranges. A full range whose newest job is past its retention is dropped. A full range
+-- with a newer last job is left alone, because it will be dropped as a whole soon.
 --
--- Before all this, a large overflow is prepared for the next range: to look through its rows has no limit of time in
--- this session.
+-- In the other ranges 5,000 ids in a step are checked, and jobs past their retention are deleted. These are the range
+-- that fills, the overflow, and a range that must keep too many jobs.
+--
+-- If a user's table has a foreign key to jobs or results, no range is dropped. PostgreSQL refuses that even if the key
+-- has a rule for DELETE.
+--
+-- So an installation with fewer than a million jobs within the retention deletes rows, and a larger one drops ranges.
+-- At the end of a pass it deletes rows of workers that ended before all remaining jobs, and cache counters of deleted
+-- services.
+--
+-- Before all this it prepares a large overflow for the next range. Reading its rows has no time limit in this session.
 create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text,
                                                     out wait_ms bigint)
 language plpgsql security definer
@@ -28,7 +32,8 @@ begin
   if not postrider_internal.leads(p_worker, p_epoch) then
     return;
   end if;
-  -- Thousands of years, which were no error once, are for ever, like null: no time goes back so far.
+  -- Older settings may hold thousands of years, which now mean the same as null: no limit. No timestamp goes back so
+  -- far.
   select case when s.retention <= interval '100 years' then now() - s.retention else '-infinity' end,
          case when s.failed_retention <= interval '100 years' then now() - s.failed_retention else '-infinity' end,
          extract(epoch from greatest(interval '10 s',
@@ -41,7 +46,7 @@ begin
       return;
     end if;
   exception when lock_not_available then
-    -- An open transaction has read jobs, say: again in the next step.
+    -- For example, an open transaction has read jobs. The next step tries again.
     null;
   end;
   if postrider_internal.prune_leftovers(5000) > 0 then
@@ -74,7 +79,7 @@ begin
         end if;
       end if;
     end if;
-    -- The largest number: this part is through.
+    -- The largest number: this part is finished.
     continue when v_newest is null or v_after = 9223372036854775807;
     select s.reached, s.pruned into v_after, jobs
       from postrider_internal.prune_span(v_range.part, v_after, 5000, v_ended, v_failed) s;
@@ -85,7 +90,7 @@ begin
   jobs := 0;
   update postrider_internal.prune_cursor set part = null, reached = 0;
   if pg_try_advisory_xact_lock(1886351474, -1) then
-    -- Nobody looks through a range at this moment.
+    -- No other session scans a range at this moment.
     delete from postrider_internal.rerun_jobs;
   end if;
   delete from postrider_internal.workers w where w.ended_at < least(v_ended, v_failed);
@@ -97,4 +102,4 @@ exception when lock_not_available then
 end
 $$;
 comment on function postrider_internal.prune(int, bigint) is
-  'leader: forgets jobs whose retention is over, a step at a time; how many went, the range that was dropped, and after how many ms to go on (0: at once; null: another one leads)';
+  'leader: one step of deleting old jobs; wait_ms: time until the next step (0: at once; null: another worker leads)';

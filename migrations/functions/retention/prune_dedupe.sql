@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- In the order of the keys, some at a time; at the end it rests. Locked first and looked at again in a later statement:
--- retry() may have given the key back to its job meanwhile.
+-- Goes through the keys in order, some at a time, and rests at the end. It locks the rows and then checks them again in
+-- a later statement, because retry() may have given a key back to its job meanwhile.
 create or replace function postrider_internal.prune_dedupe(p_limit int) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -45,4 +45,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prune_dedupe(int) is
-  'leader: drops dedupe_keys whose job has ended, looking at up to p_limit, and ten times that while many are to go; how many';
+  'leader: deletes dedupe_keys of ended jobs, checking p_limit, or up to ten times that; returns how many';

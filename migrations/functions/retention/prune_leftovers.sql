@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prune_leftovers(int) is
-  'deletes up to p_limit rows of each table that speak of jobs whose range was dropped; how many';
+  'deletes up to p_limit rows of each table that belong to jobs of dropped ranges; returns how many';

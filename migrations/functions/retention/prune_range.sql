@@ -1,16 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- While a range is looked through, no INSERT into it is open; what ends meanwhile was not found, and is kept. Only the
--- drop locks all jobs, and waits no longer than a tenth of a second for that: longer than a claim takes, short enough
--- for those who then wait behind it. Ten thousand rows are copied in another tenth.
+-- The lock keeps INSERTs into the range out while it is scanned. A job that ends meanwhile was not found and is kept.
+-- Only the drop locks all jobs, and waits at most 100 ms for that. This is longer than a claim takes, and short enough
+-- for the sessions that wait behind it. Copying ten thousand rows takes another 100 ms.
 --
--- What was found to have ended may run again meanwhile. Whoever retries holds a lock on results until the commit, and
--- has written to reopened before: behind the drop's lock all that shows, but to a snapshot of before. A job of the
--- range, or of a batch or chain that may reach into it, undoes all, locks too, and the look is made anew a minute
--- later; so old a job is seldom retried. Rows from before the look are of no more use: it saw what they speak of.
+-- A job found to have ended may run again meanwhile. retry holds a lock on results until its commit, and has written to
+-- rerun_jobs before. Once the drop has its lock, all such rows are visible to a new snapshot.
 --
--- The rows kept go to the overflow, with its triggers off: they have been judged, and their dedupe_keys are others' by
--- now.
+-- If a job of the range, or of a tree that may reach into it, was retried, the drop rolls back with its locks. The scan
+-- is repeated a minute later; such old jobs are seldom retried.
+--
+-- Rows in rerun_jobs from before the scan are not needed, because the scan saw the jobs they name.
+--
+-- The kept rows go to the overflow with its triggers off. They were checked at their INSERT, and other jobs may own
+-- their dedupe_keys by now.
 create or replace function postrider_internal.prune_range(
   p_worker int, p_epoch bigint, p_part text, p_first bigint, p_end bigint, p_ended timestamptz, p_failed timestamptz)
 returns bigint
@@ -57,7 +60,7 @@ begin
   if exists (select from postrider_internal.rerun_jobs x where x.first_id < p_end) then
     raise lock_not_available using message = 'a job has been retried meanwhile';
   end if;
-  -- The look may have taken longer than the lease.
+  -- The scan may have taken longer than the lease.
   if not postrider_internal.leads(p_worker, p_epoch) then
     raise lock_not_available using message = 'another worker leads by now';
   end if;
@@ -78,4 +81,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prune_range(int, bigint, text, bigint, bigint, timestamptz, timestamptz) is
-  'leader: drops a range of ids whose jobs are outdated but for ten thousand at most, which move to the overflow; how many jobs went, or null if more than that must stay';
+  'leader: drops a range of old jobs and moves up to ten thousand others to the overflow; null: more must stay';

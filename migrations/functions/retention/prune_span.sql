@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A batch or chain goes as a whole: what is below a root goes when the root does, or after it. Nothing here waits for a
--- lock. Of a plain job the result is locked, of a tree the root's row, which is where retry begins; what somebody has
--- locked stays this time.
+-- A batch or chain is deleted as a whole: members go with their root or after it. Nothing here waits for a lock. It
+-- locks the result of a plain job, or the row of the root of a tree, the same row where retry begins. Locked rows stay
+-- this time.
 create or replace function postrider_internal.prune_span(
   p_part text, p_after bigint, p_limit int, p_ended timestamptz, p_failed timestamptz, out reached bigint,
   out pruned bigint)
@@ -69,4 +69,4 @@ begin
 end
 $$;
 comment on function postrider_internal.prune_span(text, bigint, int, timestamptz, timestamptz) is
-  'forgets jobs of a partition that are outdated, among the next p_limit behind id p_after; the last id looked at (null: nothing old follows) and how many went';
+  'deletes old jobs among the next p_limit ids behind p_after; returns the last id (null: end) and how many';

@@ -25,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider.purge(timestamptz) is
-  'forgets all jobs that ended before this time, with their results and attempts, batches and chains as a whole; how many. The settings retention and failed_retention do so by themselves';
+  'deletes all jobs that ended before this time, with results and attempts, trees only as a whole; returns how many';

@@ -9,4 +9,4 @@ as $$
                           order by p.day desc limit 1), '')
 $$;
 comment on function postrider_internal.raise_missing_job(bigint) is
-  'says that a job does not exist, and on which day those of its time were pruned, the latest such day';
+  'the message that a job does not exist, with the last day on which jobs of its ids were pruned';

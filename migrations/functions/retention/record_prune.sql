@@ -10,4 +10,4 @@ as $$
        jobs = p.jobs + excluded.jobs
 $$;
 comment on function postrider_internal.record_prune(bigint, bigint, bigint) is
-  'writes down that jobs with ids from p_first to p_last were forgotten today';
+  'records that jobs with ids from p_first to p_last were deleted today';

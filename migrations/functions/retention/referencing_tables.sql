@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Of a key that a partitioned table has, the one of the table itself.
+-- For a key of a partitioned table, only the key of the table itself counts.
 create or replace function postrider_internal.referencing_tables() returns setof regclass
 language sql stable
 as $$
@@ -9,4 +9,4 @@ as $$
      and c.contype = 'f' and c.conparentid = 0
 $$;
 comment on function postrider_internal.referencing_tables() is
-  'tables with a foreign key onto jobs or results: while there is one, PostgreSQL lets no range of ids be dropped';
+  'tables with a foreign key to jobs or results; while one exists, PostgreSQL refuses to drop a range of ids';

@@ -7,4 +7,4 @@ as $$
          'hook_starts', 'members', 'trees']
 $$;
 comment on function postrider_internal.tables_of_jobs() is
-  'the tables whose rows (by job_id) go when their job is forgotten, beside jobs and results; in the order in which they go';
+  'the tables, besides jobs and results, whose rows (by job_id) are deleted with their job, in order of deletion';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The schema first: what lies in it can only be given to a role that may create objects there. Sequences of columns,
--- row types of tables and indexes go with their tables.
+-- The schema comes first, because its objects can only be given to a role that may create objects there. Sequences of
+-- columns, row types of tables and indexes follow their tables.
 create or replace function postrider_internal.not_owned_by(p_role name) returns table (object text)
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -30,4 +30,4 @@ as $$
    order by o.rank
 $$;
 comment on function postrider_internal.not_owned_by(name) is
-  'all of the schema that belongs to another role, as ALTER … OWNER names it, in an order that works';
+  'all objects of the schema that another role owns, as ALTER … OWNER names them, in a valid order';

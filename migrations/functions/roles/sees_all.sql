@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A search path of its own: views run it with the rights and the path of who reads them. The schema's owner counts too:
--- where no roles have been made, that is who migrated. Superusers count as members of every role.
+-- Sets its own search path, because views run it with the rights and the path of the reader. The schema's owner counts
+-- too: without the roles, the owner is the role that migrated. Superusers count as members of every role.
 create or replace function postrider_internal.sees_all(p_role text default current_user) returns boolean
 language sql stable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -12,4 +12,4 @@ as $$
           (to_regrole('postrider_worker'))) r (id)
 $$;
 comment on function postrider_internal.sees_all(text) is
-  'whether a role may see the jobs of all: it reads, administers, works or owns; any other one sees those that it inserted';
+  'whether a role may see all jobs: reader, admin, worker or owner; other roles see only the jobs they inserted';

@@ -1,20 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Called at the end of each migration, as the role that migrates. Roles belong to the whole cluster: they are made
--- where they are absent, never dropped, and another database may make them at the same moment.
+-- Called at the end of each migration, as the migrating role. Roles belong to the whole cluster. They are created if
+-- absent and never dropped, and another database may create them at the same moment.
 --
--- A function that runs as its caller gives nobody a right, so all roles may run those: views, triggers and submit need
--- many of them. Of the functions that run as the owner each role has its own.
+-- A function that runs as its caller gives no role a right, so all roles may run such functions: views, triggers and
+-- submit need many of them. For functions that run as the owner, each role has its own list.
 --
--- The schema goes to postrider_owner where who migrates may use that role's rights and change to it. From PostgreSQL 16
--- on that takes the admin option of the role, which who makes a role has of it, or a grant by somebody who has it; both
--- options of the membership are named, since createrole_self_grant and NOINHERIT may have left one off. Else the schema
--- stays with its owner, who needs no membership to give the other roles their rights all the same. But not for
--- rerun_callback, which runs functions of the application as the schema's owner: postrider_owner can do nothing but
--- what is here, a login may have databases and make roles.
+-- The schema goes to postrider_owner if the migrating role may use the rights of that role and change to it. From
+-- PostgreSQL 16 on this needs the admin option of the role, which its creator has, or a grant by a role with that
+-- option. Both options of the membership are named, because createrole_self_grant and NOINHERIT may have left one off.
 --
--- Where nothing was migrated there may be something to do all the same: what an upgrade with --no-roles made belongs to
--- whoever ran it, and a restore without privileges gave none. The worker's rights to all and PUBLIC's to nothing stand
--- for the rest. Ranges of ids that were made since need none: who uses them goes by way of jobs and results.
+-- Otherwise the schema stays with its owner. The owner needs no membership to give the other roles their rights. But
+-- rerun_callback is not granted in this case, because it runs functions of the application as the schema's owner.
+-- postrider_owner has no rights outside of this schema, but a login may have databases and create roles.
+--
+-- Even without a new migration there may be work. Objects of an upgrade with --no-roles belong to the role that ran it,
+-- and a restore without privileges gave none. The rights of the worker to all objects, and PUBLIC without rights, stand
+-- for the rest. Ranges of ids added since need no rights, because they are used through jobs and results.
 create or replace function postrider_internal.set_up_roles(p_is_changed boolean) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -98,7 +99,7 @@ begin
     grant execute on function postrider_internal.explain_job, postrider_internal.watch_places,
       postrider_internal.find_key_owner to postrider_client, postrider_admin, postrider_reader;
 
-    -- Who inserts cannot say who inserted, and COPY and RETURNING id work.
+    -- A client cannot set who inserted a row, and COPY and RETURNING id work.
     execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (
       select string_agg(quote_ident(a.attname), ', ')
         from pg_attribute a
@@ -116,7 +117,7 @@ begin
       postrider_internal.track_lanes
       to postrider_admin, postrider_reader;
 
-    -- Configuration, but for callbacks and hooks: those name code that workers run.
+    -- Configuration except callbacks and hooks, which name code that workers run.
     grant select, insert, update, delete on postrider.services, postrider.servers, postrider.lanes, postrider.queues,
       postrider.credentials, postrider.schedules, postrider.client_limits to postrider_admin;
     grant select, update on postrider.settings to postrider_admin;
@@ -149,4 +150,4 @@ begin
 end
 $$;
 comment on function postrider_internal.set_up_roles(boolean) is
-  'makes the roles, gives the schema to postrider_owner and each role its rights; what kept it from doing so, or null';
+  'creates the roles, gives the schema to postrider_owner and each role its rights; returns a reason if it could not';

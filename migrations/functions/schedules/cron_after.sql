@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- If the hours are fixed, local times are walked in their order. A local time that the zone's clock skips stands for
--- the first instant after the gap. Of two instants that show the same local time, the first counts.
+-- If the hours are fixed, walks over local times in order. A local time that the clock of the zone skips means the
+-- first instant after the gap. If two instants show the same local time, the first counts.
 create or replace function postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text,
                                                          p_after timestamptz) returns timestamptz
 language plpgsql stable
@@ -36,11 +36,11 @@ begin
     if v_at > p_after then
       return v_at;
     end if;
-    -- p_after is in the second showing, which ends where the first did.
+    -- p_after lies in the repeated hours, which end at the local time at which the first pass ended.
     v_turn := postrider_internal.zone_turn(p_zone, v_at, v_at + (v_before - v_after));
     v_local := greatest(v_local, (v_turn at time zone 'UTC') + v_before - interval '1 s');
   end loop;
 end
 $$;
 comment on function postrider_internal.cron_after(postrider_internal.cron_plan, text, timestamptz) is
-  'the first instant after a time that a parsed cron expression names in a time zone; null: none in 40 years';
+  'the first instant after a time that a parsed cron expression matches in a time zone; null: none in 40 years';

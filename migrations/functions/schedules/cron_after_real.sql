@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Walks over instants in their order. Each instant whose local time matches is a tick. So a local time that occurs
--- twice makes two ticks, and one that the clock skips makes no tick. Two days reach over every change of a clock: Samoa
--- once skipped 24 hours.
+-- Walks over instants in order. Each instant whose local time matches is a tick. So a local time that occurs twice
+-- makes two ticks, and one that the clock skips makes no tick. Two days reach over every change of a clock: Samoa once
+-- skipped 24 hours.
 create or replace function postrider_internal.cron_after_real(p_plan postrider_internal.cron_plan, p_zone text,
                                                               p_after timestamptz) returns timestamptz
 language plpgsql stable

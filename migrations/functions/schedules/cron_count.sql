@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Counts by the calendar, so a year of ticks each second costs what a day of them costs: 12 months are read. If the
--- zone's offset differs at the ends and there are few ticks, walks them instead. Otherwise the count may be off by the
--- ticks of the hours that changed.
+-- Counts by the calendar, so a year with ticks each second costs as much as a day of them: it reads 12 months. If the
+-- offset of the zone differs at the ends and there are few ticks, it walks over them instead. Otherwise the count may
+-- differ by the ticks of the hours that changed.
 create or replace function postrider_internal.cron_count(
   p_plan postrider_internal.cron_plan, p_zone text, p_from timestamptz, p_to timestamptz) returns bigint
 language plpgsql stable
@@ -20,7 +20,7 @@ begin
   if p_to <= p_from then
     return 0;
   end if;
-  -- Whole local days before the end, less those before the start.
+  -- Whole local days before the end, minus the whole local days before the start.
   while v_month <= v_to loop
     v_days := postrider_internal.cron_days(p_plan, v_month);
     if substr(p_plan.months, extract(month from v_month)::int, 1) = '1' then
@@ -51,4 +51,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_count(postrider_internal.cron_plan, text, timestamptz, timestamptz) is
-  'how many ticks of a parsed cron expression lie after p_from and not after p_to';
+  'how many ticks of a parsed cron expression lie after p_from and at or before p_to';

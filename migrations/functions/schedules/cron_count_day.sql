@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_count_day(postrider_internal.cron_plan, time) is
-  'how many ticks of a parsed cron expression a day that matches has up to a time of day, which counts';
+  'how many ticks of a parsed cron expression a matching day has up to and including a time of day';

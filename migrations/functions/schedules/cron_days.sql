@@ -24,4 +24,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_days(postrider_internal.cron_plan, date) is
-  'which days of a month, given by its first, match: a character for each, 1 or 0';
+  'the days of a month, given by its first day, that match: a character for each, 1 or 0';

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL also takes abbreviations, which have no daylight saving, and POSIX rules, whose sign is the other way
--- round. A name of an area and a place is neither; the others are looked up, which reads every file of the database's
--- zones.
+-- PostgreSQL also accepts abbreviations, which have no daylight saving, and POSIX rules, whose sign is reversed. A name
+-- of an area and a place is neither. Other names are looked up, which reads each zone file of the database.
 --
--- PostgreSQL reads CET, EET, MET and WET as abbreviations although zones with daylight saving have these names too.
+-- PostgreSQL reads CET, EET, MET and WET as abbreviations, although zones with daylight saving have these names too.
 create or replace function postrider_internal.cron_defect(
   p_cron text, p_zone text, out column_name text, out reason text, out hint text)
 language plpgsql stable
@@ -43,4 +42,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_defect(text, text) is
-  'what is wrong with a cron expression or a time zone, and what would be right; nulls if both are good';
+  'what is wrong with a cron expression or a time zone, and a hint; nulls: valid';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Items are *, a, a-b, each with /step. A range that ends before it begins goes on at the field's start: FRI-MON, 22-4.
--- Weekdays run from 0 to 7, as in Debian's cron: Sunday is 0 and 7.
+-- Items are *, a, a-b, each with /step. A range that ends before it begins wraps around: FRI-MON, 22-4. Weekdays run
+-- from 0 to 7, as in Debian's cron: Sunday is 0 and 7.
 create or replace function postrider_internal.cron_field(
   p_items text[], p_low int, p_high int, p_names text[], out bits text, out reason text, out hint text)
 language plpgsql immutable
@@ -37,7 +37,7 @@ begin
       end if;
       if i = 2 then
         v_from := v_value;
-        -- A single value with a step counts up to the field's end.
+        -- A single value with a step counts up to the end of the field.
         v_to := case when v_parts[4] is null then v_value else v_last end;
       else
         v_to := v_value;
@@ -64,4 +64,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_field(text[], int, int, text[]) is
-  'which values of a cron field its items name, a character for each; or what is wrong with one of them';
+  'the values of a cron field that its items name, one character for each, or the defect of an item';

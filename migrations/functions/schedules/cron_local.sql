@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Month, day, hour, minute, second: each is the next that matches, and where there is none, the one above goes on by
--- one. Within 40 years every combination of date and weekday comes round, over a century without a leap day too.
+-- Finds the next matching month, day, hour, minute and second in turn. If there is no match, the unit above advances by
+-- one. Within 40 years each combination of date and weekday occurs, also across a century without a leap day.
 create or replace function postrider_internal.cron_local(p_plan postrider_internal.cron_plan,
                                                          p_from timestamp) returns timestamp
 language plpgsql immutable
@@ -64,7 +64,7 @@ begin
         v_minute := 0;
       end if;
       v_second := 0;
-      -- An hour of 24, like a minute of 60, matches nothing: the next turn goes on above it.
+      -- An hour of 24, like a minute of 60, matches nothing, and the next round advances the unit above.
     else
       v_day := v_day + 1;
       v_hour := 0;
@@ -76,4 +76,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_local(postrider_internal.cron_plan, timestamp) is
-  'the first local time from p_from on, whole seconds, that a cron expression names; null: none in 40 years';
+  'the first local time from p_from on, in whole seconds, that a cron expression matches; null: none in 40 years';

@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider.cron_next(text, text, timestamptz) is
-  'when a cron expression, read in a time zone, fires next after a time';
+  'the next time after a given time at which a cron expression fires in a time zone';

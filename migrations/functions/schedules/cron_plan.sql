@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As in Debian's cron, the first character of a field decides: a day field that begins with * leaves the choice to the
--- other one, and an hour field that begins with * makes the ticks follow real time. ? stands for *.
+-- As in Debian's cron, the first character of a field decides. If a day field begins with *, only the other day field
+-- limits the days. If the hour field begins with *, ticks follow real time. ? stands for *.
 create or replace function postrider_internal.cron_plan(p_cron text, out plan postrider_internal.cron_plan,
                                                         out reason text, out hint text)
 language plpgsql immutable
@@ -101,8 +101,7 @@ begin
   end loop;
   plan.is_either := not (starts_with(v_fields[4], '*') or starts_with(v_fields[6], '*'));
   plan.is_real_time := starts_with(v_fields[3], '*');
-  -- A leap year has every day that can be, in months of every length. A weekday's place in the month limits the days
-  -- further.
+  -- A leap year has all possible days, in months of each length. A weekday with a number limits the days further.
   if not plan.is_either
      and (not exists (
             select from generate_series(1, 12) m
@@ -116,4 +115,4 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.cron_plan(text) is 'a cron expression, parsed, or the reason why it is none';
+comment on function postrider_internal.cron_plan(text) is 'a parsed cron expression, or the reason why it is invalid';

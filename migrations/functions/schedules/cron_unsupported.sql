@@ -51,4 +51,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cron_unsupported(text) is
-  'which syntax of other cron dialects an expression uses, and what to write instead; nulls if it uses none';
+  'the syntax of another cron dialect that an expression uses, and its replacement; nulls: none';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A tick is missed if it is more than a minute late, or if others followed it and no worker was there: none had been
--- enlisted, or all had said goodbye. So a take-over from a leader that died misses nothing, and neither does a restart.
--- One that was declared lost counts until then: from there on it is for who took over to be there.
+-- A tick is missed if it is more than a minute late. A tick that later ticks followed is also missed if no worker was
+-- present: none was enlisted, or all had left. So a take-over from a dead leader or a restart misses nothing. A lost
+-- worker counts as present until it was declared lost; after that the next leader must be present.
 --
--- The newest count, so the look goes back from now, ever farther until there are enough and one that is left out is
--- among them: how long nothing ran costs nothing.
+-- The newest ticks count. So the search goes back from the present, further each time, until it has enough ticks and
+-- one that is left out. The length of an outage costs nothing.
 create or replace function postrider_internal.due_ticks(
   p_schedule postrider.schedules, p_plan postrider_internal.cron_plan, p_now timestamptz,
   out ticks timestamptz[], out missed bigint, out last_missed_at timestamptz)
@@ -57,4 +57,4 @@ begin
 end
 $$;
 comment on function postrider_internal.due_ticks(postrider.schedules, postrider_internal.cron_plan, timestamptz) is
-  'which of the ticks that have come due since the last one are to make jobs, oldest first, after catch_up; how many are left out, and the latest of those';
+  'the due ticks that must make jobs after catch_up, oldest first; the number missed, and the latest of these';

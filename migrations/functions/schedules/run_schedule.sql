@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider.run_schedule(text) is
-  'makes the job of a schedule now, beside its ticks and also while it is not enabled; the job''s id; null if its dedupe_key skipped it, or overlap is skip and the job before is unfinished';
+  'makes a job of a schedule now, even if it is disabled, and returns its id; null: dedupe_key or overlap skipped it';

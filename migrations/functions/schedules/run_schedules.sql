@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
--- The jobs of a tick and the next tick are written by one transaction, and the schedule's row is held: a leader that
--- dies leaves nothing, and one that was replaced meanwhile is waited for by nobody and repeats nothing.
+-- One transaction writes the jobs of a tick and the next tick, and it locks the row of the schedule. So a leader that
+-- dies leaves nothing behind. A replaced leader repeats nothing, and no session waits for it.
 --
--- Rows before p_since were done already; under a transaction held open for hours their dead index entries would be
--- walked over every time. What was committed late or set by hand lies before it: every now and then it is null.
+-- Rows before p_since were handled already. While a transaction stays open for hours, each call would walk over their
+-- dead index entries. Rows that were committed late or set by a user lie before p_since, so now and then it is null.
 --
--- Heartbeats share this session, so nobody's open transaction may hold it up: a tick that finds a lock (of its
--- dedupe_key, say) stays due, those after it in this look wait for no lock at all, and the mark is left where it is, so
--- that the next look comes by again. After a second the rest, of one schedule's ticks too, is for the next look.
+-- Heartbeats share this session, so an open transaction must not delay it. If a tick meets a lock, for example of its
+-- dedupe_key, it stays due. Later ticks of this run then wait for no lock, and p_since stays, so that the next run
+-- finds the tick again. After a second the rest is left to the next run, also further ticks of the same schedule.
 create or replace function postrider_internal.run_schedules(
   p_worker int, p_epoch bigint, p_since timestamptz, p_limit int, p_now timestamptz default now())
 returns table (made bigint, more boolean, latest timestamptz, wait_ms bigint)
@@ -24,7 +24,7 @@ declare
   v_is_late boolean := false;
 begin
   made := 0;
-  -- Batches and chains that this makes are begun by settle.
+  -- settle begins the batches and chains that this inserts.
   perform set_config('postrider.is_told', 'tick', true);
   if exists (
        select from postrider.schedules s
@@ -61,4 +61,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_schedules(int, bigint, timestamptz, int, timestamptz) is
-  'leader: makes the jobs of up to p_limit due schedules, next_run_at from p_since on (null: all); how many, whether more are due, the latest next_run_at among them (null if a lock has put one off), and how long until the next';
+  'leader: makes the jobs of up to p_limit due schedules from p_since on (null: all); latest null: a tick must wait';

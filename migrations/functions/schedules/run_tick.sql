@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- What fails is undone by itself and noted, so one schedule cannot stop the others. An error that says nothing of the
--- spec (no memory, a lock, a deadlock, a shutdown) leaves the tick due: it is tried again.
+-- Errors are rolled back and recorded for each schedule, so one schedule cannot stop the others. An error independent
+-- of the spec (memory, a lock, a deadlock, a shutdown) leaves the tick due, and it is tried again.
 --
--- If the ticks cannot be computed, since the database no longer knows the zone or cron_plan refuses the expression, the
--- schedule is read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by hand
+-- Ticks cannot be computed if the database no longer knows the zone, or if cron_plan refuses the expression. Then the
+-- schedule is read again once an hour. That moment is no tick. last_error names it, so that a next_run_at set by a user
 -- is recognized.
 create or replace function postrider_internal.run_tick(p_schedule postrider.schedules, p_now timestamptz) returns int
 language plpgsql
@@ -72,13 +72,13 @@ begin
   foreach v_tick in array coalesce(v_ticks, '{}') loop
     v_began := clock_timestamp();
     if v_made > 0 and v_began > statement_timestamp() + interval '1 s' then
-      -- Heartbeats share this session: the rest is for the next look.
+      -- Heartbeats share this session, so the next run handles the rest.
       v_next := v_tick;
       exit;
     end if;
     begin
       v_id := postrider_internal.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
-      -- Here, and not at the commit, where a refusal would be everybody's.
+      -- Checked here, because an error at the commit would roll back all schedules.
       set constraints postrider_internal.trees_begin immediate;
       set constraints postrider_internal.trees_begin deferred;
       v_error := null;
@@ -92,7 +92,7 @@ begin
     exception when query_canceled or others then
       v_error := sqlerrm;
       if sqlstate = '57014' and v_began < statement_timestamp() + interval '1 s' then
-        -- It had the whole time of a statement, and would have it each time.
+        -- It had the whole time of a statement, and would need it each time.
         v_error := 'its jobs take longer to make than a tick has time for, 6 s; make the spec smaller, or submit it by a job of its own';
         v_skipped := v_skipped + cardinality(v_ticks) - array_position(v_ticks, v_tick) + 1;
         v_left_at := v_ticks[cardinality(v_ticks)];
@@ -113,7 +113,7 @@ begin
     end;
   end loop;
   if v_next <= p_now then
-    -- Ticks are left for the next look, which counts from v_next on.
+    -- The next run handles the remaining ticks and counts from v_next on.
     v_missed := greatest(0, v_missed + cardinality(v_ticks) - array_position(v_ticks, v_next)
       - postrider_internal.cron_count(v_cron.plan, p_schedule.timezone, v_next, p_now));
     v_left_at := case when v_left_at < v_next then v_left_at end;
@@ -130,4 +130,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_tick(postrider.schedules, timestamptz) is
-  'makes the jobs of a due schedule, whose row the caller holds, and sets its next tick; how many jobs';
+  'makes the jobs of a due schedule whose row is locked, sets its next tick, and returns how many jobs';

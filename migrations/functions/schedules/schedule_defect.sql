@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The spec is looked at last and as submit would look at it; what it says begins with the place in it.
+-- Checks the spec last, in the same way as submit. The error of the spec begins with the path in it.
 create or replace function postrider_internal.schedule_defect(
   p_schedule postrider.schedules, p_with_spec boolean, out column_name text, out reason text, out hint text)
 language plpgsql stable
@@ -8,7 +8,7 @@ as $$
 declare
   v_nodes postrider_internal.spec_node[];
 begin
-  -- PostgreSQL's own refusal of a null would quote the whole row, the spec with it.
+  -- The error of PostgreSQL for a null would quote the whole row, including the spec.
   select d.c, 'must not be null', case d.c when 'name' then 'Choose one.'
     else 'Leave it out for its default.' end into column_name, reason, hint from (values
     (p_schedule.name is null, 'name'), (p_schedule.enabled is null, 'enabled'), (p_schedule.overlap is null, 'overlap'),
@@ -74,4 +74,4 @@ begin
 end
 $$;
 comment on function postrider_internal.schedule_defect(postrider.schedules, boolean) is
-  'the first column of a schedule that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a schedule that breaks a rule, the reason and a hint; nulls: valid';

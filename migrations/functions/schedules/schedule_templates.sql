@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- spec_references looks at the names in members and in each. The rest is looked at here: a root request, whose
--- templates no earlier step can fill, and texts that take no templates. metadata and expressions are the user's own.
+-- spec_references checks the names in members and in each. This function checks the rest: a root request, whose
+-- templates no earlier step can fill, and texts without templates. metadata and expressions belong to the user.
 create or replace function postrider_internal.schedule_templates(p_nodes postrider_internal.spec_node[]) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- What {{schedule.NAME}} may name in a root; nothing yet.
+  -- The names allowed in {{schedule.NAME}} of a root; none so far.
   v_known constant text[] := '{}';
   v_found record;
   v_reason text;
@@ -57,4 +57,4 @@ begin
 end
 $$;
 comment on function postrider_internal.schedule_templates(postrider_internal.spec_node[]) is
-  'raises PR006 for a template in a schedule''s spec that nothing will fill';
+  'raises PR006 for a template in the spec of a schedule that cannot be filled';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A next_run_at that is given stands, until cron, timezone or enabled change.
+-- A given next_run_at stays until cron, timezone or enabled change.
 create or replace function postrider_internal.schedules_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ begin
     new.created_by := current_user;
   else
     new.created_by := old.created_by;
-    -- A tick, which the leader has made.
+    -- The update of a tick by the leader.
     if row(new.name, new.cron, new.timezone, new.spec, new.enabled, new.overlap, new.catch_up, new.catch_up_limit,
            new.jitter, new.created_at)
        is not distinct from
@@ -28,7 +28,7 @@ begin
     end if;
     v_is_moved := row(new.cron, new.timezone, new.enabled) is distinct from row(old.cron, old.timezone, old.enabled)
       and new.next_run_at is not distinct from old.next_run_at;
-    -- A spec that went bad with what it names must not keep its schedule from being switched off.
+    -- If a spec became invalid because an object it names was deleted, the schedule can still be disabled.
     v_checks_spec := new.spec is distinct from old.spec or new.enabled and not old.enabled;
   end if;
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint
@@ -46,7 +46,7 @@ begin
 end
 $$;
 comment on function postrider_internal.schedules_check() is
-  'row trigger of schedules; refuses what cannot work, by column, and sets next_run_at';
+  'row trigger of schedules: refuses invalid values by column, and sets next_run_at';
 
 create or replace trigger schedules_check
   before insert or update on postrider.schedules

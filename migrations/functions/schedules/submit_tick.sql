@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Not checked again as a spec: it was when it was given, and the INSERT looks at the values.
+-- Does not check the spec again: it was checked when it was set, and the INSERT checks the values.
 create or replace function postrider_internal.submit_tick(p_schedule postrider.schedules,
                                                           p_run_at timestamptz) returns bigint
 language plpgsql
@@ -13,7 +13,7 @@ begin
   if coalesce(v_spec -> 'tag', 'null') = 'null' then
     v_spec := v_spec || jsonb_build_object('tag', p_schedule.name);
   end if;
-  -- INSERT takes {{ in a job without a parent as it is, so {{{{ is read here.
+  -- In a job without a parent INSERT leaves {{ unchanged, so {{{{ is replaced here.
   if p_schedule.spec::text like '%{{{{%' and not v_spec ?| '{chain,batch}' then
     for v_text in
       select array[k.key] || t.path as path, t.value
@@ -24,7 +24,7 @@ begin
       v_spec := jsonb_set(v_spec, v_text.path, to_jsonb(replace(v_text.value, '{{{{', '{{')));
     end loop;
   end if;
-  -- For job_defect: a tick that is caught up with may have expired long ago.
+  -- Read by job_defect: a tick that is caught up may have expired long ago.
   perform set_config('postrider.makes_ticks', 'on', true);
   v_id := (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1,
                                                p_schedule.created_by))[1];
@@ -33,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.submit_tick(postrider.schedules, timestamptz) is
-  'inserts the job of a schedule, with the schedule''s name as tag unless its spec has one; its id, null if dedupe_key skipped it';
+  'inserts the job of a schedule, by default with its name as tag, and returns the id; null: dedupe_key skipped it';

@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.zone_turn(text, timestamptz, timestamptz) is
-  'when a zone''s offset changes between two times, one change apart, in whole seconds';
+  'the time, in whole seconds, at which the offset of a zone changes between two times around one change';

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- One call in the whole fleet probes a server. It holds that right as long as it holds its lease, so the death of its
--- worker frees it when the worker is reaped, and no clock has to be longer than the call.
+-- One call in the whole fleet probes a server. It has this right as long as it holds its lease. So when its worker dies
+-- and is reaped, the right is free again. No timeout longer than the call is needed.
 --
--- Who finds a probe under way holds no lock: the end of that probe would pass over the row, and another one follow at
--- once (seen on a busy disk, where a commit takes 50 ms). So the look at its lease is part of the statement that locks.
+-- If another probe is in progress, this function must hold no lock. Otherwise the end of that probe would skip the row,
+-- and the next probe would follow at once (seen on a slow disk, where a commit takes 50 ms). So the statement that
+-- locks also checks the lease.
 --
--- What that statement sees of ready may be older than whoever held the row before, so there is a second look; what is
--- found then is let go with the block.
+-- That statement may see an older state of ready than the last owner of the row lock. So the lease is checked again. If
+-- it is found then, the end of the block releases the lock.
 create or replace function postrider_internal.begin_probe(p_server int, p_track int, p_seq bigint,
                                                           p_fence bigint) returns boolean
 language plpgsql
@@ -41,4 +42,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_probe(int, int, bigint, bigint) is
-  'makes a claimed job the one call that probes a server; false if it is not due or another call does';
+  'makes a claimed job the one call that probes a server; false if no probe is due or another call probes';

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_routes in the order of use. The first active one; with none active, the one that reopens first: no service is ever
--- without a server. Those that the attempt has tried are left out while there are others.
+-- p_routes is in the order of use. The function returns the first active server. If none is active, it returns the one
+-- that reopens first, so a service always has a server. Servers that the attempt has already called are left out while
+-- others exist.
 create or replace function postrider_internal.choose_server(
   p_routes postrider_internal.server_routes[], p_tried int[], out route postrider_internal.server_routes,
   out goes_on boolean)
@@ -11,7 +12,7 @@ declare
   v_route postrider_internal.server_routes;
 begin
   goes_on := false;
-  -- Null for a service without any, whatever the order in which a plan looks.
+  -- Null for a service without servers, in whatever order a plan evaluates this.
   foreach v_route in array coalesce(p_routes, '{}') loop
     continue when v_route.id = any (p_tried);
     if v_route.state = 'active' then
@@ -30,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.choose_server(postrider_internal.server_routes[], int[]) is
-  'the server for a call, and whether the same attempt can go on at another active one if it fails there';
+  'the server for a call, and whether the same attempt can go on at another active server if it fails';

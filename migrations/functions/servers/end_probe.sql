@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- SKIP LOCKED, since a person may hold the row: then the probe is void with the end of its lease, and another follows.
+-- Uses SKIP LOCKED, because a user may lock the row. The probe then becomes void when its lease ends, and another
+-- follows.
 create or replace function postrider_internal.end_probe(p_server int, p_fence bigint, p_health "char") returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_probe(int, bigint, "char") is
-  'what came of a probe: w brings the server back with counters of zero, anything else sets it aside again';
+  'stores the result of a probe: w makes the server active with counters of zero, other values set it aside again';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The leader, once a second, adds up server_deltas. A finish with errors looks at those of its servers, and changes a
--- row only if the server is to be set aside. Nobody waits: a row that somebody else holds is left for the next look.
+-- The leader adds up server_deltas once a second. A finish with errors reads the deltas of its servers, and changes a
+-- row only if the server must be set aside. No session waits: a locked row is left for the next run.
 --
--- Tallies are taken away by who holds their server's row, so none counts twice. What was taken before is dead, and
--- under a transaction held open for hours it stays in the way; hence the start near the last id.
+-- Only the holder of the server's row deletes its deltas, so none counts twice. Deleted rows are dead, and while a
+-- transaction stays open for hours they cost time. So the scan starts near the last id.
 create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[],
                                                            p_is_full boolean) returns int
 language plpgsql
@@ -29,7 +29,8 @@ begin
   loop
     select * into v_server from postrider.servers s where s.id = v_new.server;
     if not found or p_server is null and v_server.state <> 'active' then
-      -- They count no more. A row that is not active is not locked here: the end of its probe would pass over it.
+      -- These deltas do not count. A row that is not active is not locked here, because the end of its probe would skip
+      -- it.
       delete from postrider_internal.server_deltas t where t.id > v_from and t.server = v_new.server;
       continue;
     end if;
@@ -57,4 +58,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fold_servers(timestamptz, int[], boolean) is
-  'adds what calls have shown to their servers (null: all) and sets aside those that fail too often; how many';
+  'adds results of calls to their servers (null: all) and sets aside those that fail too often; returns how many';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Called by prepare while any service has servers; the servers of a service are read once for the batch. An absolute
+-- prepare calls this while any service has servers. It reads the servers of a service once for the batch. An absolute
 -- URL and a call to the CDN have no server.
 --
--- A probe is a real call. Jobs that may be repeated come first for it. One that is at_most_once may end as unknown, and
--- a download may take hours: such a job serves only if nobody else came by for another cool_down.
+-- A probe is a real call. Jobs that may be repeated are preferred for it. An at_most_once job may end as unknown, and a
+-- download may take hours. Such a job probes only if no other job came within a further cool_down.
 create or replace function postrider_internal.pick_servers(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_done bigint[],
   out server int[], out base text[], out goes_on boolean[])
@@ -65,4 +65,4 @@ begin
 end
 $$;
 comment on function postrider_internal.pick_servers(int, int[], bigint[], bigint[], bigint[], bigint[]) is
-  'for each claimed job: id and base_url of the server that it calls, nulls without one, and whether its attempt can go on at another';
+  'for each claimed job: id and base_url of its server (nulls: none), and whether its attempt can go on at another';

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Part of finish, for batches in which a server was called. health: w it answered · f it failed at network level or
--- with 502, 503 or 504 · x neither: an error of ours, a certificate · null: the call never ended.
+-- Part of finish, for batches in which a server was called. health: w the server answered · f failure of the network,
+-- or 502, 503 or 504 · x neither, such as an own error or a certificate · null: the call did not end.
 --
--- Whoever brings errors looks at once whether they are too many: a failing server must not be called for another
+-- A batch with errors checks at once whether they are too many, because a failing server must not get calls for another
 -- second.
 create or replace function postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[],
                                                                   p_done bigint[]) returns void
@@ -39,4 +39,4 @@ begin
 end
 $$;
 comment on function postrider_internal.record_server_calls(postrider_internal.finished_attempt[], bigint[]) is
-  'counts what calls have shown of their servers, ends probes, and has servers weighed that failed';
+  'counts results of calls for their servers, ends probes, and checks servers that failed';

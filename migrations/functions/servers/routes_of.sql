@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As the owner: readers of service_status have no right to the table. In PL/pgSQL, which keeps its plan: as an SQL
--- function it would be planned anew for each batch.
+-- Runs as the owner, because readers of service_status have no right to the table. In PL/pgSQL, which keeps its plan.
+-- An SQL function would be planned anew for each batch.
 create or replace function postrider_internal.routes_of(p_service text,
                                                         p_environment text) returns postrider_internal.server_routes[]
 language plpgsql stable security definer
@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider_internal.routes_of(text, text) is
-  'the servers of a service in the order of their use: from the preferred one, else the lowest position, on and round; null: it has none';
+  'the servers of a service in order of use, from the preferred one or the lowest position on; null: no server';

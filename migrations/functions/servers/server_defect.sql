@@ -53,4 +53,4 @@ begin
 end
 $$;
 comment on function postrider_internal.server_defect(postrider.servers) is
-  'the first column of a server that breaks a rule, why, and what would be right; nulls for a good row';
+  'the first column of a server that breaks a rule, the reason and a hint; nulls: valid';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a change of state brings along stands here, so that it is the same whether Postrider or a person makes it.
+-- Sets all columns that depend on the state, so a change by Postrider and a change by a user have the same effect.
 create or replace function postrider_internal.servers_check() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -12,7 +12,7 @@ begin
   select d.column_name, d.reason, d.hint into v_column, v_reason, v_hint from postrider_internal.server_defect(new) d;
   perform postrider_internal.raise_column_error('servers', v_column, v_reason, v_hint);
   if tg_op = 'UPDATE' and new.base_url <> old.base_url and new.state = old.state then
-    -- Another machine: what is known of the old one does not hold for it.
+    -- Another machine: the state of the old one does not apply.
     new.state := 'active';
   end if;
   if new.state <> 'probing' then
@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function postrider_internal.servers_check() is
-  'row trigger of servers; refuses what cannot work, by column, and lets a server that becomes active begin with counters of zero';
+  'row trigger of servers: refuses invalid values by column, and resets counters when a server becomes active';
 
 create or replace trigger servers_check
   before insert or update on postrider.servers

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who changes a row here holds the row of servers already, so nobody waits for it.
+-- A session that changes a row here already holds the row of servers, so no session waits for it.
 create or replace function postrider_internal.servers_route() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -43,7 +43,7 @@ begin
 end
 $$;
 comment on function postrider_internal.servers_route() is
-  'trigger of servers; keeps server_routes alike, without the counters, and services.has_servers';
+  'trigger of servers: copies changes other than counters to server_routes, and keeps services.has_servers';
 
 create or replace trigger servers_route
   after insert or update or delete on postrider.servers

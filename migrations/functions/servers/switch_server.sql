@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A person's word: the server is used at once, even if it was set aside, and until the next switch the order begins
--- with it. It is judged like any other from then on.
+-- The user decides: the server is used at once, even if it was set aside. Until the next switch it is the first in the
+-- order. From then on its calls can set it aside like any other server.
 --
--- Without a position each environment goes on from the server that its calls use now: the first of its order that is
--- not aside.
+-- Without a position each environment moves on from the server that its calls use at present: the first active one in
+-- its order.
 create or replace function postrider.switch_server(service text, "position" int default null,
                                                    environment text default null) returns void
 language plpgsql security definer
@@ -20,7 +20,7 @@ begin
         ' at position ' || switch_server.position, ' in environment ' || switch_server.environment),
       hint = 'See select service, environment, position from postrider.servers.';
   end if;
-  -- In the order of their locks.
+  -- Locks in the order of ids.
   perform from postrider.servers s
    where s.service = switch_server.service order by s.id for no key update;
   with wanted as (
@@ -44,4 +44,4 @@ begin
 end
 $$;
 comment on function postrider.switch_server(text, int, text) is
-  'makes all workers use this server of a service from their next call on, without a position the next one, around the end; in one environment, or in each that has such a position';
+  'makes all workers use this server of a service (position null: the next one) in one environment or in all';

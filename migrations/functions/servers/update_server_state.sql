@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The switch rule, without a clock or a table of its own. It holds the calls against the rule twice: those of the
--- window under way, and with them those of the window before. So a long good past hides nothing, and a service with few
--- calls is judged all the same. A window takes 10 s and min_calls, at most 5 min.
+-- Decides when a server is set aside, without reading a clock or a table. It checks two sums of calls against the rule:
+-- the current window, and the current window with the one before. So a long good past hides no failure, and a service
+-- with few calls is checked too. A window takes 10 s and min_calls, at most 5 min.
 create or replace function postrider_internal.update_server_state(
   p_server postrider.servers, p_service postrider.services, p_calls bigint, p_errors bigint, p_now timestamptz)
 returns postrider.servers
@@ -42,4 +42,4 @@ end
 $$;
 comment on function postrider_internal.update_server_state(postrider.servers, postrider.services, bigint, bigint,
                                                            timestamptz) is
-  'a server after so many more calls and errors: its counters, and whether it is set aside';
+  'the row of a server after these further calls and errors, with its counters and its state';

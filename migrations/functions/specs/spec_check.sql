@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: generic-plans
--- What a row could not tell: keys, types, places. The rules of the values are those of INSERT.
+-- Checks what a row cannot show: keys, types, places. INSERT checks the values.
 create or replace function postrider_internal.spec_check(
   p_spec jsonb, p_place text, p_is_inside boolean, p_defaults jsonb default null) returns postrider_internal.spec_node[]
 language plpgsql stable
@@ -13,7 +13,7 @@ declare
   v_defect record;
   v_meant text;
 begin
-  -- The words of an error are made for the first defect only; all else is one look at each key.
+  -- The error text is made only for the first defect; the rest is one check of each key.
   with columns as materialized (
     select a.attname, a.atttypid, a.attndims
       from pg_attribute a
@@ -111,4 +111,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_check(jsonb, text, boolean, jsonb) is
-  'all jobs of a spec; raises PR006 with the place of what is wrong. p_is_inside: the spec is the "do" of an each';
+  'all jobs of a spec; raises PR006 with the path of a defect; p_is_inside: the spec is the "do" of an each';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: generic-plans
--- A column that some of the jobs leave out, or give as null, takes its default for them. The generic plan: planning for
--- each call anew would take five times what it runs.
+-- If some jobs leave out a column or give null, they get its default. Uses the generic plan, because planning for each
+-- call would take five times its run time.
 create or replace function postrider_internal.spec_columns(p_nodes postrider_internal.spec_node[], out names text,
                                                            out expressions text)
 language plpgsql stable
@@ -30,4 +30,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_columns(postrider_internal.spec_node[]) is
-  'the columns that the jobs of a spec give, and the SQL that takes each from s.spec, both with a comma before each';
+  'the columns that jobs of a spec give, and the SQL that reads each from s.spec, both with leading commas';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The message names the job that has the key. One of the same spec is gone with the INSERT that was refused: then it is
--- the second that has the key. Of a job that has ended nothing is said: an INSERT would not tell its key either, and
--- any client may ask.
+-- The message names the job that owns the key. A job of the same spec is gone with the refused INSERT; then the second
+-- job with the key is meant. A finished job is not reported. An INSERT would not reveal its key either, and any client
+-- may call this.
 create or replace function postrider_internal.spec_duplicate(p_nodes postrider_internal.spec_node[],
                                                              p_message text) returns text
 language sql stable security definer
@@ -22,4 +22,4 @@ as $$
    limit 1
 $$;
 comment on function postrider_internal.spec_duplicate(postrider_internal.spec_node[], text) is
-  'the place in a spec of the job whose dedupe_key was refused with this message; null if it cannot be told';
+  'the path in a spec of the job whose dedupe_key was refused with this message; null: unknown';

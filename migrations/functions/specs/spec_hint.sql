@@ -20,5 +20,4 @@ as $$
       else 'Write it as text, in quotes.' end
   end
 $$;
-comment on function postrider_internal.spec_hint(text, text) is
-  'how a spec says a value of a column of jobs';
+comment on function postrider_internal.spec_hint(text, text) is 'how to write a value of a column of jobs in a spec';

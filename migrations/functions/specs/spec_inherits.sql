@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/url_is_absolute.sql
--- A key that is present counts as set, null too. A service goes to relative URLs, and through batches and chains, which
--- have none; a credential goes with the service only, so an absolute URL of another origin never gets it.
+-- A key that is present counts as set, even with null. A service is inherited by relative URLs, and by batches and
+-- chains, which have no URL. A credential is inherited only together with the service, so an absolute URL of another
+-- origin never gets it.
 create or replace function postrider_internal.spec_inherits(p_spec jsonb, p_defaults jsonb) returns jsonb
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -12,4 +13,4 @@ as $$
     else p_spec end
 $$;
 comment on function postrider_internal.spec_inherits(jsonb, jsonb) is
-  'a spec with what it takes from its batch or chain (p_defaults, as member_defaults gives them)';
+  'a spec with the values inherited from its batch or chain (p_defaults, see member_defaults)';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: insert/edit_distance.sql
--- camelCase, an s too many or too few, letters in another order, the words that others use for the same, and one or two
--- wrong letters.
+-- Recognizes camelCase, an s too many or too few, letters in another order, common synonyms, and one or two wrong
+-- letters.
 create or replace function postrider_internal.spec_key_meant(p_key text) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -31,4 +31,4 @@ as $$
       order by postrider_internal.edit_distance(c.key, p_key), c.key limit 1))
 $$;
 comment on function postrider_internal.spec_key_meant(text) is
-  'the key of a spec that somebody may have meant who wrote one that there is not; null if none comes to mind';
+  'the key of a spec that an unknown key probably means; null: no guess';

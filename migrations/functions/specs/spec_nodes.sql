@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Level by level, a few statements each, so that ten thousand members take as many statements as two. The members that
--- an each makes stand last in their level, because they are not planted with the others, whose ranks are the parents of
--- the next level.
+-- Works level by level with a few statements each, so ten thousand members take as many statements as two. Members made
+-- by an each stand last in their level, because they are not inserted with the others. The ranks of the others are the
+-- parents of the next level.
 --
--- p_defaults: the values that the first job takes from its batch or chain (see member_defaults).
+-- p_defaults: the values that the first job inherits from its batch or chain (see member_defaults).
 create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text,
                                                          p_defaults jsonb default null)
 returns postrider_internal.spec_node[]
@@ -42,7 +42,7 @@ begin
                       then jsonb_build_object('list', n.spec -> 'batch' -> 'each', 'do', n.spec -> 'batch' -> 'do') end
                 )::postrider_internal.spec_node
         from unnest(v_level) n);
-    -- What is below a job is taken out of it once, not for each of its members.
+    -- The jobs below a job are removed from it once, not for each of its members.
     v_level := nullif(array(
       select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null,
                  p.kind,
@@ -69,4 +69,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_nodes(jsonb, text, jsonb) is
-  'all jobs of a spec, level by level, those that an each makes behind the others, else in their order; raises PR006 with the place where its shape is wrong';
+  'all jobs of a spec level by level, those of an each last; raises PR006 with the path of a wrong shape';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A name is good if a step of that name ends before this one begins: an earlier sibling in a chain, or one of the
--- parent, and so on up. Above the root nothing is known: with p_is_open it may be there.
+-- A name is valid if a step with that name ends before this one begins. Such a step is an earlier sibling in a chain,
+-- or one of the parent, and so on up. Above the root nothing is known: with p_is_open the name may exist there.
 create or replace function postrider_internal.spec_references(p_nodes postrider_internal.spec_node[],
                                                               p_is_open boolean) returns void
 language plpgsql immutable
@@ -77,4 +77,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_references(postrider_internal.spec_node[], boolean) is
-  'raises PR006 for a template or run_if in a spec that names no step that has ended by then';
+  'raises PR006 for a template or run_if in a spec that names no earlier ended step';

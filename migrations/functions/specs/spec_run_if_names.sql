@@ -6,9 +6,9 @@ as $$
 begin
   return postrider_internal.run_if_names(p_run_if::jsonpath);
 exception when others then
-  -- INSERT refuses it and says why.
+  -- INSERT refuses it with a reason.
   return null;
 end
 $$;
 comment on function postrider_internal.spec_run_if_names(text) is
-  'the steps that a run_if of a spec names; null if it is no jsonpath';
+  'the steps that a run_if of a spec names; null if it is not a jsonpath';

@@ -49,4 +49,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_shape(int, jsonb) is
-  'what is wrong with the shape of a job in a spec, and where below it; nulls for a good one';
+  'what is wrong with the shape of a job in a spec, and at which path below it; nulls: valid';

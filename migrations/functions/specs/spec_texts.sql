@@ -12,4 +12,4 @@ as $$
     where s.value like '%{{%'
 $$;
 comment on function postrider_internal.spec_texts(jsonb, jsonb) is
-  'the texts of a job in a spec that hold templates, and their places';
+  'the texts of a job in a spec that hold templates, with their paths';

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is read now by the time zone and date style of whoever gives it, a worker would read by its own: another moment,
--- or none. Where a spec stands, in chains and batches, and nowhere else: what is sent may have such keys too.
+-- Times are resolved now, with the time zone and date style of the client. A worker would read them with its own:
+-- another moment, or an error. Only times of the spec itself are resolved, in chains and batches too, because request
+-- bodies may have the same keys.
 create or replace function postrider_internal.spec_times(p_spec jsonb, p_keeps_words boolean) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -32,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_times(jsonb, boolean) is
-  'a spec whose times are written with their offset, in the form of ISO 8601; p_keeps_words: but for words like tomorrow';
+  'a spec with its times in ISO 8601 with offset; p_keeps_words: keeps words like tomorrow';

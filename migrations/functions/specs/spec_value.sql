@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A text for a bytea is its UTF-8, but in the form of SQL, \x and pairs of hexadecimal digits, the bytes that INSERT
--- would take it for.
+-- A text for a bytea means its UTF-8 bytes. Text in the SQL form (\x and pairs of hexadecimal digits) means the same
+-- bytes as in INSERT.
 create or replace function postrider_internal.spec_value(p_column text, p_type text, p_base text) returns text
 language sql immutable parallel safe
 as $$
@@ -17,4 +17,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.spec_value(text, text, text) is
-  'the SQL that takes a column''s value from s.spec; p_base: its default, for a spec that has none';
+  'the SQL that reads the value of a column from s.spec; p_base: its default';

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One by one, half a millisecond each: for what is not inserted now, and to find the place once an INSERT was refused.
+-- Checks one by one, half a millisecond each. For specs that are not inserted now, and to find the path after an INSERT
+-- was refused.
 create or replace function postrider_internal.spec_values(p_nodes postrider_internal.spec_node[],
                                                           p_is_inside boolean) returns void
 language plpgsql stable security definer
@@ -61,4 +62,4 @@ begin
 end
 $$;
 comment on function postrider_internal.spec_values(postrider_internal.spec_node[], boolean) is
-  'raises PR006 for a value in a spec that its type refuses, PR001 for one that breaks a rule of jobs, both with the place';
+  'raises PR006 for a value that its type refuses, PR001 for one that breaks a rule of jobs, both with the path';

@@ -16,11 +16,11 @@ begin
       hint = 'Give at least {"url": "https://…"}.';
   end if;
   if cardinality(v_nodes) > 1 then
-    -- After SET CONSTRAINTS ALL IMMEDIATE the root would be looked at before its members are there.
+    -- After SET CONSTRAINTS ALL IMMEDIATE the root would be checked before its members exist.
     set constraints postrider_internal.trees_begin deferred;
   end if;
   return (postrider_internal.insert_spec_jobs(v_nodes, null, null, 1, null))[1];
 end
 $$;
 comment on function postrider.submit(jsonb) is
-  'inserts what a spec describes, keys as the columns of jobs, with chain and batch for trees; returns the id of its root, null if a dedupe_key with on_duplicate skip left it out';
+  'inserts the jobs of a spec and returns the id of its root; null if on_duplicate skip left it out';

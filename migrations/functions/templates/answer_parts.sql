@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- A body that claims to be JSON and cannot be read is an error of the step that reads it. Otherwise the step would be
--- skipped, or a batch would have no members. p_takes_text: the step takes the whole body, for which its text is enough.
+-- If a body claims to be JSON and cannot be read, the step that reads it fails. Otherwise the step would be skipped, or
+-- a batch would have no members. p_takes_text: the step takes the whole body, so its text is enough.
 --
--- result is what job_status shows, by the same words: the body of one in another charset than UTF-8 is JSON to a
--- template, and no result.
+-- result follows the same rules as in job_status. A body in another charset than UTF-8 is JSON for a template, but has
+-- no result.
 create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[],
                                                            p_takes_text boolean default false) returns jsonb
 language plpgsql stable
@@ -24,7 +24,7 @@ begin
   perform postrider_internal.leave_to_judging(
     ('body' = any (p_parts) or 'result' = any (p_parts))
     and (octet_length(v_result.body) > 65536 or pg_column_size(v_result.result) > 32768));
-  -- A refusal has an answer, and no result.
+  -- A failed request has an answer but no result.
   if v_result.state <> 's' then
     p_parts := array_remove(p_parts, 'result');
   end if;
@@ -64,4 +64,4 @@ begin
 end
 $$;
 comment on function postrider_internal.answer_parts(bigint, text[], boolean) is
-  'of a request that succeeded those of body, status, headers (the first value of each) and result that are asked for and there; of one that failed with an answer all but result; null for any other job';
+  'parts of a request that was answered, as far as they exist: body, status, headers, result; null: no answer';

@@ -12,4 +12,4 @@ as $$
   select u.item from up u where u.item is not null
 $$;
 comment on function postrider_internal.each_item(bigint) is
-  'the element that a job was made for, or the nearest of its ancestors; null if none was made for one';
+  'the element that a job or its nearest ancestor was made for; null: none';

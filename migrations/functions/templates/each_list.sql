@@ -50,4 +50,4 @@ exception
 end
 $$;
 comment on function postrider_internal.each_list(postrider.jobs) is
-  'the elements that a batch makes members for, at most 10000, its templates filled; else the sentence why there are none';
+  'the elements for which a batch makes members, at most 10000, with templates filled; defect: why there are none';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Members of a batch run side by side and never see each other; in a chain all before the job have ended. What is
--- nearer hides what is further up.
+-- Members of a batch run at the same time and never see each other. In a chain all steps before the job have ended. A
+-- nearer step hides one with the same name further up.
 create or replace function postrider_internal.earlier_step(
   p_job bigint, p_name text, out step bigint, out is_tree boolean, out state "char")
 language plpgsql stable
@@ -34,4 +34,4 @@ begin
 end
 $$;
 comment on function postrider_internal.earlier_step(bigint, text) is
-  'the job that a name in the templates of a job stands for, prev included, and how it ended; nulls if none is visible';
+  'the job that a name in the templates of a job means, including prev, and its state; nulls: none visible';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A member that is refused ends its batch, not the transaction in which the step before has finished. A shortage of the
--- database says nothing of the member and is raised.
+-- If a member is refused, its batch fails, not the transaction in which the step before has finished. A shortage of the
+-- database says nothing about the member and is raised.
 create or replace function postrider_internal.expand_defect(p_batch bigint, p_items jsonb) returns text
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,4 +16,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.expand_defect(bigint, jsonb) is
-  'makes the members that each asks for; null, or the sentence that says why one of them was refused';
+  'inserts the members of a batch over a list; null, or the reason why one was refused';

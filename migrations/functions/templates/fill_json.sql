@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_kind: j JSON, f form, q query, t text only (headers, parts). A text that is one whole template keeps the type of
--- its value in j, f and q; null is kept in j alone, since everywhere else it would be sent as nothing.
+-- p_kind: j JSON, f form, q query, t only text (headers, parts). A text that is one whole template keeps the type of
+-- its value in j, f and q. null is allowed only in j, because elsewhere it would be sent as nothing.
 create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb,
                                                         p_kind "char") returns jsonb
 language plpgsql immutable parallel safe
@@ -50,4 +50,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fill_json(text, jsonb, jsonb, "char") is
-  'a column with the templates among its texts filled; raises PR009 if a value does not fit its place';
+  'a column with the templates in its texts filled; raises PR009 if a value does not fit';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Called once, when the job's turn comes; every attempt sends the same. What the answers of others hold must never undo
--- the batch of jobs that this is part of, so what may fail because of them is caught; a sentence never shows a value.
+-- Called once, when the turn of the job comes; all attempts send the same request. Answers of other jobs must never
+-- roll back the batch of this job, so their errors are caught. An error sentence never shows a value.
 create or replace function postrider_internal.fill_templates(p_job postrider.jobs, out code text, out defect text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -117,4 +117,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fill_templates(postrider.jobs) is
-  'fills the templates of a member and keeps what comes out in resolved; else an error code and the sentence why not';
+  'fills the templates of a member and stores the values in filled_templates; otherwise error code and sentence';

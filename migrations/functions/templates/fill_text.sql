@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is put in is not looked at for templates again.
+-- Inserted values are not searched for templates again.
 create or replace function postrider_internal.fill_text(p_place text, p_text text, p_values jsonb,
                                                         p_takes_containers boolean) returns text
 language plpgsql immutable parallel safe
@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fill_text(text, text, jsonb, boolean) is
-  'a text with its templates filled; raises PR009 if a value does not fit or the text grows over 1 MB';
+  'a text with its templates filled; raises PR009 if a value does not fit or the text exceeds 1 MB';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In the path and after it a value is percent-encoded whole, slashes too, so it stays inside of its step or argument.
--- It cannot be a step of dots, which would be taken out of the path together with the one before, however it is
--- written, nor empty in the path, where /users/{{id}} would become /users/.
+-- From the path on a value is fully percent-encoded, slashes too, so it stays inside its segment or argument. It cannot
+-- be a segment of dots, which would be removed together with the segment before, in any encoding. It cannot be empty in
+-- the path, where /users/{{id}} would become /users/.
 --
--- A URL that is one whole template may be a path, or a URL of the service's own origin: what a Location header holds.
--- Of a service with servers (p_servers: their base URLs) each one's origin is its own; what is left is a path, which
--- goes to any of them.
+-- A URL that is one whole template may be a path, or a URL of the service's own origin, as in a Location header. For a
+-- service with servers (p_servers: their base URLs) each server's origin is an own origin. The remaining path may go to
+-- any of them.
 create or replace function postrider_internal.fill_url(
   p_url text, p_use_cdn boolean, p_service postrider.services, p_servers text[], p_values jsonb) returns text
 language plpgsql immutable
@@ -82,4 +82,4 @@ begin
 end
 $$;
 comment on function postrider_internal.fill_url(text, boolean, postrider.services, text[], jsonb) is
-  'a URL with its templates filled; raises PR009 if a value does not fit or would lead the call elsewhere';
+  'a URL with its templates filled; raises PR009 if a value does not fit or would lead to another origin';

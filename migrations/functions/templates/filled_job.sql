@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.filled_job(postrider.jobs) is
-  'the row of a job as it is sent: a member''s with its templates filled, any other''s as it is';
+  'the row of a job as it is sent: a member with its templates filled, other jobs unchanged';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined by the planner. Only members: in other jobs {{ means nothing.
+-- The planner inlines this function. Only members: in other jobs {{ has no meaning.
 create or replace function postrider_internal.job_is_templated(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
@@ -9,4 +9,4 @@ as $$
           or coalesce(p_job.body_form::text like '%{{%', false) or coalesce(p_job.body_parts::text like '%{{%', false))
 $$;
 comment on function postrider_internal.job_is_templated(postrider.jobs) is
-  'whether a member''s row holds {{ where templates are looked for, so that it must go through resolve';
+  'whether a member has {{ in a column with templates, so that fill_templates must run';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a row alone tells. Scheme, host and port must stand before the first template: then no value can change
--- them, and the lane of the job is known. Neither a file nor who hears of an end is chosen by an answer.
+-- Checks what a row alone shows. Scheme, host and port must stand before the first template, so that no value can
+-- change them and the lane of the job is known. An answer must not choose a file or the receiver of a webhook.
 create or replace function postrider_internal.job_template_defect(
   p_job postrider.jobs, out column_name text, out reason text, out hint text)
 language plpgsql immutable
@@ -74,4 +74,4 @@ begin
 end
 $$;
 comment on function postrider_internal.job_template_defect(postrider.jobs) is
-  'why the templates or the run_if of a member, or the list of an each, are refused, and what would be right; nulls for good ones';
+  'why templates, run_if or the list of an each are refused, and a hint; nulls: valid';

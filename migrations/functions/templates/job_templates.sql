@@ -16,4 +16,4 @@ begin
 end
 $$;
 comment on function postrider_internal.job_templates(postrider.jobs) is
-  'the texts of a job that hold {{: column, path inside of it, text';
+  'the texts of a job that hold {{: column, path inside it, text';

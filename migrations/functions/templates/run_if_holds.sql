@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A step that was skipped is not there for run_if, so a comparison with it does not hold; exists($.name) tells.
+-- A skipped step does not exist for run_if, so a comparison with it is false; exists($.name) shows the difference.
 create or replace function postrider_internal.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -25,7 +25,7 @@ begin
   end if;
   v_run_if := postrider_internal.run_if_lists(p_job.id, p_job.run_if::jsonpath);
   v_path := v_run_if::text;
-  -- Only what the path names is read, unless it has a wildcard.
+  -- Reads only the parts that the path names, unless it has a wildcard.
   if regexp_replace(v_path, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'\\.\\*|keyvalue' then
     v_keys := array(
       select (m.found[1])::jsonb #>> '{}' from regexp_matches(v_path, E'("(?:[^"\\\\]|\\\\.)*")', 'g') as m(found));
@@ -58,7 +58,7 @@ exception
   when sqlstate 'PR009' then
     holds := null;
     defect := 'run_if: ' || sqlerrm;
-  -- feature_not_supported: times with a zone compared with times without one.
+  -- feature_not_supported: a time with a zone compared with a time without one.
   when data_exception or feature_not_supported or program_limit_exceeded or statement_too_complex or internal_error then
     holds := null;
     defect := format('run_if: the path cannot be applied to the answers of the earlier steps (SQLSTATE %s); '
@@ -66,4 +66,4 @@ exception
 end
 $$;
 comment on function postrider_internal.run_if_holds(postrider.jobs) is
-  'whether a step is to run, by the answers of those before it; the sentence why that cannot be told';
+  'whether a step runs, by the answers of earlier steps; defect: why this cannot be decided';

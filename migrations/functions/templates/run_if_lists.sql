@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- In templates a batch or chain is the list of its results, and what goes on as a list does is meant so here: [0] or
--- .size() of an object, which it is else, are that very object and 1, and the step would be skipped without a word.
--- Only at the step's turn is it known what its names stand for: prev may be a request or a batch.
+-- In templates a batch or chain is the list of its results, so a path that continues like a list means that list here.
+-- Without this change [0] and .size() would apply to an object: they give the object itself and 1, and the step would
+-- be skipped silently.
 --
--- In a path's text form every key is quoted, and no space stands between a key and what follows it.
+-- Only at the step's turn is the meaning of its names known: prev may be a request or a batch.
+--
+-- In the text form of a path each key is quoted, and no space stands between a key and the next token.
 create or replace function postrider_internal.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -28,7 +30,7 @@ begin
     continue when v_part[1] is null;
     v_names := array(
       select (n.found[1])::jsonb #>> '{}' from regexp_matches(v_part[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found));
-    -- The word item is taken, so no step has it.
+    -- The word item is reserved, so no step has this name.
     select s.step, s.is_tree into v_step from postrider_internal.earlier_step(p_job, v_names[1]) s;
     for k in 2 .. cardinality(v_names) loop
       exit when v_step.is_tree is not true;
@@ -44,4 +46,4 @@ begin
 end
 $$;
 comment on function postrider_internal.run_if_lists(bigint, jsonpath) is
-  'the run_if of a job in which each batch or chain that goes on by [, .size() or .type() is the list of its results';
+  'the run_if of a job, in which a batch or chain before [, .size() or .type() becomes its results';

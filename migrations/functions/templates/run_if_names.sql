@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In a path's text form every key is quoted, so once strings are emptied each $ that begins with a name reads $."".
+-- In the text form of a path each key is quoted. So once strings are emptied, each $ before a name reads $."".
 create or replace function postrider_internal.run_if_names(p_path jsonpath) returns text[]
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -12,4 +12,4 @@ as $$
   end
 $$;
 comment on function postrider_internal.run_if_names(jsonpath) is
-  'the names that a run_if looks at, prev and item among them; null if it has a $ that no name follows';
+  'the names that a run_if uses, including prev and item; null if a $ has no name';

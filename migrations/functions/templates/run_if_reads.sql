@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For step a, $.a.body.x == 1 && exists($.a ? (@.status == 200)) gives [["body", "x"], [null]]. p_path is the text form
--- of a jsonpath, in which every key is quoted and followed by no space.
+-- of a jsonpath, in which each key is quoted and followed by no space.
 create or replace function postrider_internal.run_if_reads(p_path text, p_name text) returns jsonb
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -15,4 +15,4 @@ as $$
    where w.names ->> 0 = p_name
 $$;
 comment on function postrider_internal.run_if_reads(text, text) is
-  'what a run_if reads of a step: for each mention a list of the keys behind its name; null at the end of a list: then follows a filter, a wildcard or a method';
+  'the parts of a step that a run_if reads, as lists of keys; null at the end: a filter, wildcard or method follows';

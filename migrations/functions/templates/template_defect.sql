@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What can be told without the tree. Whether a name is visible, submit tells for a whole spec; whether there is a
--- value, only resolve can.
+-- Checks what needs no tree. submit checks for a whole spec whether a name is visible. Only fill_templates can check
+-- whether there is a value.
 create or replace function postrider_internal.template_defect(p_value text, out reason text, out hint text)
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
@@ -12,7 +12,7 @@ begin
   if p_value is null or position('{{' in p_value) = 0 then
     return;
   end if;
-  -- Counted by their length, before they are cut out.
+  -- Counts them before they are extracted.
   if (length(p_value) - length(replace(p_value, '{{', ''))) / 2 > 1000 then
     reason := 'holds more than 1000 templates';
     hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
@@ -21,7 +21,7 @@ begin
   v_parts := postrider_internal.template_parts(p_value);
   for i in 1 .. cardinality(v_parts) loop
     if i % 2 = 1 then
-      -- An escaped one has become {{ here, so the text itself tells what is open.
+      -- An escaped {{{{ has become {{ here, so open templates are searched in the original text.
       continue;
     end if;
     v_path := postrider_internal.template_path(v_parts[i]);
@@ -47,4 +47,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_defect(text) is
-  'why the templates in a text cannot be read, and what would be right; nulls for good ones';
+  'why the templates in a text cannot be read, and a hint; nulls: valid';

@@ -8,4 +8,4 @@ as $$
    where p.path is not null
 $$;
 comment on function postrider_internal.template_names(text) is
-  'the names that the templates in a text begin with, prev and item among them; of a jsonb give each of json_strings';
+  'the names at the start of the templates in a text, including prev and item; for jsonb pass each of json_strings';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two passes of one expression, both linear in the text. Neither an expression nor the escape can begin where the other
--- does, and no expression holds a brace, so {"a":{{{step.body}}}} is read as it looks.
+-- Two passes of one regular expression, both linear in the text. An expression and the escape can never begin inside
+-- each other, and no expression holds a brace. So {"a":{{{step.body}}}} is read as expected.
 create or replace function postrider_internal.template_parts(p_value text) returns text[]
 language plpgsql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_parts(text) is
-  'a text cut at its templates: literal, what stands between {{ and }}, literal, ...; {{{{ has become {{';
+  'a text split at its templates: literal, expression, literal, ...; {{{{ has become {{';

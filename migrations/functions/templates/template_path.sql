@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A step is a bare word (letters, digits, _ and -, of any script), a number, or anything in double quotes:
+-- A step is a bare word (letters of any script, digits, _ and -), a number, or any text in double quotes. Examples:
 -- list.body.items[0].id, list.body.items.0.id, "my step".body["a key"], list.body[-1].
 create or replace function postrider_internal.template_path(p_expression text) returns text[]
 language plpgsql immutable strict parallel safe
@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_path(text) is
-  'the steps of a template, the first of them a name; null if it is not written as templates are';
+  'the steps of a template, of which the first is a name; null: invalid syntax';

@@ -9,4 +9,4 @@ as $$
    where p.place % 2 = 0
 $$;
 comment on function postrider_internal.template_paths(text) is
-  'the steps of each template in a text, each path once; null for one that is not written as templates are';
+  'the distinct paths of the templates in a text; null for one with invalid syntax';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In plpgsql, whose plans are kept: a function in SQL that is not inlined is planned anew for each call, 100 us.
+-- In PL/pgSQL, which keeps its plans. A function in SQL that is not inlined is planned for each call (100 µs).
 create or replace function postrider_internal.template_places(p_json jsonb, out path text[],
                                                               out value text) returns setof record
 language plpgsql immutable strict parallel safe

@@ -8,4 +8,4 @@ as $$
    where m.place = p_step
 $$;
 comment on function postrider_internal.template_quotes(text, int) is
-  'whether a step of a template, as template_path counts them, stands in double quotes';
+  'whether a step of a template, counted as in template_path, stands in double quotes';

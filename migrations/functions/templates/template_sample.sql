@@ -10,4 +10,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_sample(text) is
-  'a URL with an x for each of its templates: what of it is the same whatever they stand for';
+  'a URL with an x for each template, to check the parts that no value changes';

@@ -21,4 +21,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_text(text, text, jsonb, boolean) is
-  'the value of a template as text; raises PR009 for null and, where they do not fit, for lists and objects';
+  'the value of a template as text; raises PR009 for null, and for lists and objects where they do not fit';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_limit: bytes that the values may have together. Raises PR009 for the first template that has no value, with a
--- message that begins with its place (of p_places) and shows the template, never a value.
+-- p_limit: bytes that the values may have together. If a template has no value, this raises PR009 for the first one.
+-- The message begins with its place (of p_places) and shows the template, never a value.
 create or replace function postrider_internal.template_values(
   p_job bigint, p_templates text[], p_places text[], p_limit bigint) returns jsonb
 language plpgsql stable
@@ -10,9 +10,9 @@ declare
   v_path text[];
   v_place text;
   v_step record;
-  v_steps bigint[] := '{}';                -- of each template; null: item
-  v_parts text[] := '{}';                  -- what of the step
-  v_rest int[] := '{}';                    -- where in the path the way inside of the part begins
+  v_steps bigint[] := '{}';                -- the step of each template; null: item
+  v_parts text[] := '{}';                  -- the part of the step
+  v_rest int[] := '{}';                    -- the index in the path at which the path inside the part begins
   v_at int;
   v_loaded bigint[] := '{}';
   v_objects jsonb[] := '{}';
@@ -42,7 +42,7 @@ begin
     end if;
     v_at := 2;
     while v_step.is_tree and v_path[v_at] is not null and v_path[v_at] <> 'results' and v_step.state = 's' loop
-      -- A number is a place in the results, unless it stands in quotes and a member has that name.
+      -- A number is an index of the results, unless it stands in quotes and a member has that name.
       exit when v_path[v_at] ~ E'^-?[0-9]+$'
         and (not postrider_internal.template_quotes(p_templates[i], v_at)
              or not exists (select from postrider_internal.members m
@@ -58,7 +58,7 @@ begin
       end if;
       v_at := v_at + 1;
     end loop;
-    -- A batch that settles goes on past a member that failed; if it was answered, the answer is there.
+    -- A batch in mode settle goes on after a failed member. If the member got an answer, templates may read it.
     if v_step.state is distinct from 's'
        and not (v_step.state = 'f' and not v_step.is_tree
                 and exists (select from postrider_internal.results r
@@ -131,4 +131,4 @@ begin
 end
 $$;
 comment on function postrider_internal.template_values(bigint, text[], text[], bigint) is
-  'what the templates given stand for in a job, as an object; raises PR009 if one has no value';
+  'the values of the given templates in a job, as an object; raises PR009 if one has no value';

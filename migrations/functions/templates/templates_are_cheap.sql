@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each template may read an answer of 64 kB, and stands for a value as large; larger answers are refused by
--- answer_parts.
+-- Each template may read an answer of 64 kB and insert a value of that size; answer_parts refuses larger answers.
 create or replace function postrider_internal.templates_are_cheap(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$
@@ -14,4 +13,4 @@ as $$
            '{{')) <= 21
 $$;
 comment on function postrider_internal.templates_are_cheap(postrider.jobs) is
-  'whether a member has at most 20 templates, in columns that take at most 32 kB';
+  'whether a member has at most 20 templates, in columns of at most 32 kB together';

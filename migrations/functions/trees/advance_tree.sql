@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The next members are let go, or the batch or chain ends. The caller holds its row and has read it.
+-- Releases the next members, or ends the batch or chain. The caller holds the lock on its row and has read it.
 --
--- To end because nothing is left takes FOR UPDATE, which an INSERT of a member under way (FOR KEY SHARE) holds off. A
--- failure ends it at once; what joins in that moment is ended by the delta that tells of it.
+-- If no member is left, the end takes FOR UPDATE. The INSERT of a member holds FOR KEY SHARE and so delays that end. A
+-- failure ends the tree at once. A member that joins at that moment is ended by the delta that its INSERT writes.
 create or replace function postrider_internal.advance_tree(p_tree postrider_internal.trees,
                                                            p_is_inner boolean) returns "char"
 language plpgsql
@@ -13,12 +13,12 @@ declare
   t postrider_internal.trees := p_tree;
   v_gone record;
   v_room int;
-  v_most constant int := 10000;  -- members of one transaction
+  v_most constant int := 10000;  -- most members in one transaction
   v_first int;
-  -- On the judging session each expensive step has a statement for itself.
+  -- On the judging session each expensive step gets its own statement.
   v_longest interval := case postrider_internal.duty_mode() when 'judge' then interval '20 ms' else interval '1 s' end;
   v_is_blocked boolean := false;
-  v_is_dry boolean := p_tree.released >= p_tree.children;  -- nothing waits any more, as far as is known
+  v_is_dry boolean := p_tree.released >= p_tree.children;  -- true: probably no member waits
 begin
   loop
     if t.state <> 'o' or t.is_expanding then
@@ -32,12 +32,12 @@ begin
       return postrider_internal.end_tree(t, 's', null, null, p_is_inner);
     end if;
 
-    -- The rest is for the next transaction.
+    -- The next transaction releases the rest.
     v_room := case when t.kind = 'c' then (t.released <= t.finished)::int
                    else least(t.max_parallel - (t.released - t.finished), v_most) end;
     if t.kind = 'b' and v_room > 1 and not v_is_dry then
-      -- A request takes 20 us, and goes with all others before the next that takes as long as its templates, or members
-      -- of its own, do: a millisecond or half a second.
+      -- A request takes 20 µs. A member with templates or with own members takes a millisecond to half a second. So
+      -- all requests before the next such member are released together.
       select n.position into v_first
         from (select m.job_id, m.position from postrider_internal.members m
                where m.parent_id = t.job_id and m.position > t.reached and m.is_waiting
@@ -72,13 +72,13 @@ begin
       return null;
     end if;
 
-    -- Nothing runs, and nothing waits that could be had.
+    -- No member runs, and no waiting member can be locked.
     exit when v_is_blocked;
-    -- What was told in two parts may have come by halves; the other half follows.
+    -- Two deltas may report one change. If only one of them has arrived, the other follows.
     exit when t.finished < t.children;
     perform from postrider_internal.trees x where x.job_id = t.job_id for update skip locked;
     exit when not found;
-    -- Those that joined meanwhile, at whatever position; the delta that counts them may not have come by yet.
+    -- Finds members that joined meanwhile, at any position. The delta that counts them may not have arrived yet.
     select min(m.position) - 1 into t.reached from postrider_internal.members m
       where m.parent_id = t.job_id and m.is_waiting;
     v_is_dry := false;
@@ -96,4 +96,4 @@ begin
 end
 $$;
 comment on function postrider_internal.advance_tree(postrider_internal.trees, boolean) is
-  'draws the consequence of what a batch or chain has come to; its end if p_is_inner and the caller is to count it';
+  'releases members of a batch or chain or ends it; returns its final state if p_is_inner and the caller counts it';

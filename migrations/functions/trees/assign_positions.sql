@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- A mate of the same moment may take the same position: its commit is waited for, and the next one taken. Who has lost
--- a position waits for its turn behind an advisory lock: without it each of 16 that go on joining one batch loses 20
--- rounds now and then. Two transactions that each join several batches or chains do so in one order, like with all rows
--- that people share.
+-- A member that joins at the same moment may take the same position. This function then waits for its commit and takes
+-- the next position. Before it tries again, it waits for an advisory lock. Without that lock, each of 16 sessions that
+-- keep adding to one batch now and then loses 20 rounds.
+--
+-- A transaction that joins several batches or chains must do so in one order, as with all shared rows.
 create or replace function postrider_internal.assign_positions(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -39,8 +40,8 @@ begin
     exception when unique_violation then
       get stacked diagnostics v_constraint = constraint_name;
     end;
-    -- The mate may be another's, whose batch or chain could not be seen before its commit: nothing is said of its
-    -- members.
+    -- The other member may belong to another client. This transaction could not see that client's batch or chain before
+    -- the commit. So the error must not mention its members.
     perform postrider_internal.raise_foreign_parent(j.parent_id, j.created_by, j.id)
        from (select j.parent_id, j.created_by, min(j.id) as id
                from postrider.jobs j where j.id = any (p_jobs) and j.parent_id is not null group by 1, 2) j;
@@ -72,8 +73,8 @@ begin
           postrider_internal.kind_name(v_place.kind), v_place.parent_id, v_place.position), detail = v_place.id::text,
         hint = 'Leave it out for the next free one.';
     end if;
-    -- The mate's commit is later than the snapshot that such a transaction keeps, so it will never see the next free
-    -- one.
+    -- The snapshot of such a transaction is older than the commit of the other member. So it can never see the next
+    -- free position.
     if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
       raise serialization_failure using
         message = format('jobs: another transaction has just added to the batch or chain that job %s joins', p_jobs[1]),
@@ -86,4 +87,4 @@ begin
 end
 $$;
 comment on function postrider_internal.assign_positions(bigint[]) is
-  'writes which batch or chain each of these jobs belongs to, at its position or the next free one';
+  'adds these jobs to the members of their batch or chain, at their position or the next free one';

@@ -9,7 +9,7 @@ declare
 begin
   select t.* into v_parent from postrider_internal.trees t
     where t.job_id = (select m.parent_id from postrider_internal.members m where m.job_id = p_tree);
-  -- Its parent may have ended instead, while its row was held: then it is ended with the rest below, never begun.
+  -- The parent may have ended while the row was locked. Then its end also ends this batch or chain, which never begins.
   if v_parent.state <> 'o' then
     return;
   end if;
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_locked_members(bigint) is
-  'begins a batch or chain whose turn has come but whose row was held by somebody else at that moment';
+  'begins a batch or chain whose turn has come but whose row was locked at that moment';

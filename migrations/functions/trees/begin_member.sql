@@ -20,7 +20,7 @@ declare
   v_tree postrider_internal.trees;
   v_mode text := postrider_internal.duty_mode();
 begin
-  -- Each member that reads an answer parses it: no call's result waits for many of them.
+  -- Each member that reads an answer parses it, so many of them may take long. No call's result should wait for that.
   if v_mode = 'on' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
     raise object_not_in_prerequisite_state using message = 'what takes long is begun by settle';
   end if;
@@ -67,7 +67,7 @@ begin
       select t.* into v_tree from postrider_internal.trees t
         where t.job_id = p_job.id and t.state = 'w' for no key update skip locked;
       if not found then
-        -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
+        -- Another transaction is cancelling it and may still roll back. The delta makes settle check again.
         insert into postrider_internal.tree_deltas (tree_id, run) select t.job_id, t.run from postrider_internal.trees t
           where t.job_id = p_job.id;
         return null;
@@ -103,4 +103,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_member(postrider.jobs, postrider_internal.trees) is
-  'a member whose turn has come and that asks for more than a place in line: run_if, templates, a batch or chain; its end if it ended at once and the caller is to count it';
+  'begins a member with run_if, templates or own members; returns its final state if it ended and the caller counts it';

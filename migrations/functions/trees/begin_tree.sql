@@ -14,7 +14,8 @@ declare
   v_is_left boolean := false;
 begin
   select j.* into v_job from postrider.jobs j where j.id = p_tree and j.each is not null;
-  -- One that is retried has the members of its elements already, or was refused on the way and goes on there.
+  -- A retried batch already has the members of its elements. Or expand refused one of them, and the batch goes on
+  -- there.
   if found and exists (
        select from postrider_internal.trees t
         where t.job_id = p_tree and t.state = 'w'
@@ -48,14 +49,14 @@ begin
                    where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
   if not found then
-    -- Somebody is just cancelling it, and may yet think better of it: settle looks again.
+    -- Another transaction is cancelling it and may still roll back. The delta makes settle check again.
     insert into postrider_internal.tree_deltas (tree_id, run)
     select t.job_id, t.run from postrider_internal.trees t where t.job_id = p_tree and t.state = 'w';
     return null;
   elsif v_tree.expires_at <= now() then
     return postrider_internal.end_tree(v_tree, 'e', 'expired', 'not started before expires_at', p_is_inner);
   elsif v_tree.is_expanding or v_mode = 'tick' or p_is_inner and v_tree.children > 100 then
-    -- Thousands of members are not for the transaction that finished the step before.
+    -- The transaction that finished the step before must not begin thousands of members.
     insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run, v_is_left
         and v_mode <> 'tick');
     perform postrider_internal.notify_idle_workers();
@@ -70,4 +71,4 @@ begin
 end
 $$;
 comment on function postrider_internal.begin_tree(bigint, boolean) is
-  'lets a batch or chain run whose turn has come; its end if it ended at once and p_is_inner: then the caller counts it';
+  'begins a batch or chain whose turn has come; returns its final state if p_is_inner and the caller counts it';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Failures of the network end an at_most_once job as failed only if nothing was sent; after the others an answer tells,
--- or the bytes that left. By 408, 425 and 429 a server says that it has not acted, unless the job counts them as a
--- success.
+-- After a network failure an at_most_once job fails only if nothing was sent. After other failures, the answer or the
+-- number of bytes sent decides. With 408, 425 and 429 a server says that it has not acted. This does not hold if the
+-- job counts these statuses as a success.
 --
--- Earlier attempts count if they had ended the job before a person retried it. Those that the worker itself repeated
--- were not acted on.
+-- Earlier attempts count only if they ended the job before a user retried it. The server has not acted on attempts that
+-- the worker itself repeated.
 create or replace function postrider_internal.can_have_acted(p_result postrider_internal.results) returns boolean
 language sql stable
 as $$
@@ -23,4 +23,4 @@ as $$
             where t.job_id = p_result.job_id) a
 $$;
 comment on function postrider_internal.can_have_acted(postrider_internal.results) is
-  'whether the server may have acted on a request of an at_most_once job that did not succeed: then only a person''s word sends it again';
+  'whether the server may have acted on an unsuccessful at_most_once job, so that only a user may send it again';

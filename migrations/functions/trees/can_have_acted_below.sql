@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Looks where reset_tree goes: at what has not succeeded, and into batches that settled.
+-- Visits the same jobs as reset_tree: the unsuccessful ones, and batches that succeeded with failed members.
 create or replace function postrider_internal.can_have_acted_below(p_id bigint) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -22,4 +22,4 @@ as $$
      where r.state = 'u' or j.delivery = 'at_most_once' and postrider_internal.can_have_acted(r))
 $$;
 comment on function postrider_internal.can_have_acted_below(bigint) is
-  'whether among what has not succeeded in a batch or chain, to any depth, is a call that only a person''s word may send again';
+  'whether an unsuccessful job at any depth of a batch or chain may be sent again only by a user';

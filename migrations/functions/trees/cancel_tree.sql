@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Waits for the row of the batch or chain, holding nothing yet: who holds it (settle, a finish, an INSERT of a member)
--- never waits for a batch or chain in its turn, or takes them in the order of their ids.
+-- Waits for the row of the batch or chain while it holds no other lock. Holders of that row are settle, a finish, or
+-- the INSERT of a member. They never wait for another batch or chain, or they lock them in the order of their ids.
 create or replace function postrider_internal.cancel_tree(p_id bigint) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -14,7 +14,7 @@ begin
     return false;
   end if;
   if not v_tree.is_planted then
-    -- Of the same transaction, at whose end the members would have been counted.
+    -- The same transaction inserted the tree and would count its members only at its end.
     perform postrider_internal.count_members(p_id);
   end if;
   update postrider_internal.members m set is_waiting = false where m.job_id = p_id and m.is_waiting;
@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider_internal.cancel_tree(bigint) is
-  'ends a batch or chain and all that has not ended below it; false if it had ended';
+  'cancels a batch or chain with all unfinished jobs below it; false if it had already ended';

@@ -1,16 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- A batch is told by a delta: its row is shared by all that end in it. A chain has one step under way, so it is settled
--- here, and its next step is ready when the step before is finished. Should that fail, for whatever reason, then the
--- results of calls that were made do not fail with it: the chain is told by a delta too, and settle sees what is wrong.
--- The same when the next step is a batch over a list that a client's open transaction is just joining, at the place of
--- an element.
+-- For a batch this writes a delta, because all its members share its row. A chain has only one step under way, so it is
+-- settled here. So its next step is ready as soon as the step before is finished.
 --
--- A next step that is expensive to begin, and all that comes when 100 ms are over (begin_member asks duty_mode), is
--- begun by settle or by the judging session, too: there no call's result waits for it.
+-- If settling the chain raises an error, the results of the finished calls are still stored. The chain gets a delta
+-- instead, and settle finds the cause. The same happens if the next step is a batch over a list, and an open
+-- transaction is adding a member at the position of an element.
 --
--- State x: the end of the batch or chain has ended this member. It counts as failed, but is not the reason why the tree
--- failed. If no callback or hook follows it, end_descendants counts it.
+-- settle or the judging session begins a next step that is expensive. It also begins each step that comes after 100 ms
+-- (begin_member asks duty_mode). No call's result waits there.
+--
+-- State x: the end of the batch or chain has ended this member. It counts as failed, but it is not the reason why the
+-- tree failed. If it has no callback and no hook, end_descendants counts it.
 create or replace function postrider_internal.count_ended_members(p_tree bigint[], p_job bigint[],
                                                                   p_state "char"[]) returns void
 language plpgsql
@@ -22,7 +23,7 @@ declare
   v_has_chains boolean;
   v_is_told text := current_setting('postrider.is_told', true);
 begin
-  -- A tree's row is looked up once: hundreds of updates a second leave it with many dead versions.
+  -- Looks up the row of each tree once, because hundreds of updates a second leave many dead versions of it.
   with told as (
     select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
       from (select m.tree, count(*) as finished,
@@ -69,4 +70,4 @@ begin
 end
 $$;
 comment on function postrider_internal.count_ended_members(bigint[], bigint[], "char"[]) is
-  'tells batches and chains that members have ended, and in which state';
+  'counts members that ended, and in which state, in their batches and chains';

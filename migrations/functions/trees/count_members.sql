@@ -8,4 +8,4 @@ as $$
    where t.job_id = p_tree and not t.is_planted
 $$;
 comment on function postrider_internal.count_members(bigint) is
-  'counts what was planted together with a batch or chain; who joins later is told by a delta';
+  'counts the members inserted together with a batch or chain; members that join later write a delta';

@@ -13,4 +13,4 @@ as $$
   select array_agg(b.id) from below b
 $$;
 comment on function postrider_internal.descendants(bigint) is
-  'a batch or chain and those in it, to any depth';
+  'the ids of a batch or chain and of all batches and chains in it, to any depth';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Each tree has its own savepoint. A tree that meets the lock of an open transaction stays unchanged until the next
+-- Each tree has its own savepoint. If a tree meets a lock of an open transaction, it stays unchanged until the next
 -- call. The others go on.
 create or replace function postrider_internal.drain_trees(p_limit int) returns int
 language plpgsql
@@ -33,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.drain_trees(int) is
-  'ends up to p_limit members, and somewhat more, of batches and chains that have ended; how many';
+  'ends about p_limit members, or somewhat more, of batches and chains that have ended; returns how many';

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Rows that are being claimed, finished or cancelled this very moment are skipped, not waited for; they are counted as
--- remaining, and the next round finds them ended or takes them. Each step takes p_limit rows at most, because the one
--- that finishes a step may stand here; what is being called comes first, and with it the abort of its transfer.
+-- Does not wait for rows that are being claimed, finished or cancelled at this moment. It counts them as remaining. The
+-- next round finds them ended, or ends them. Each step ends at most p_limit jobs, because this may run in the
+-- transaction that finishes a step. It ends running calls first, so that their transfers are aborted early.
 --
--- A member's row in ready is never at its first place: it got its seq when it was let go. `offset 0` keeps the planner,
--- which may know results from the time when it was empty, from walking over all of it for each member.
+-- The row of a member in ready is never at its first place, because it got its seq when it was released. `offset 0`:
+-- the statistics may say that results is empty. Then the planner would walk over all of it for each member.
 create or replace function postrider_internal.end_descendants(
   p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
 language plpgsql
@@ -29,7 +29,7 @@ begin
   ended := 0;
   failed := 0;
 
-  -- What was let go.
+  -- Released members.
   select array_agg(u.job_id) into v_ids
     from (select m.job_id
             from postrider_internal.members m
@@ -57,8 +57,8 @@ begin
                            where x.job_id = u.id for update skip locked) s),
     dropped as (
       delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
-    -- What the server may have acted on is not called cancelled; what a hook of this very transaction cancels was not
-    -- called.
+    -- If the server may have acted, the job does not end as cancelled. If a hook of this transaction cancels the job,
+    -- it was not called.
     over as materialized (
       select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track,
              g.rekey,
@@ -103,7 +103,7 @@ begin
     end if;
   end if;
 
-  -- What waits for its turn.
+  -- Members that wait for their turn.
   with held as materialized (
     select m.ctid as spot from postrider_internal.members m
       where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
@@ -144,7 +144,7 @@ begin
     else
       v_state := postrider_internal.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
     end if;
-    -- It is followed: conclude tells of it.
+    -- It has callbacks or hooks, so conclude counts it.
     if v_state is null then
       update postrider_internal.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
     end if;
@@ -161,4 +161,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_descendants(bigint, "char", int) is
-  'ends what has not ended in a batch or chain that has: cancelled, or skipped (p_state k) what never began; how many waited, how many ended here and are to be counted, how many of these were not skipped, and whether some remain';
+  'ends unfinished jobs below an ended tree, as cancelled, or with p_state k as skipped if they never began';

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The end of a batch or chain is decided here, once. What has not ended below it is ended right after; what somebody
--- else holds at this moment, and what is beyond p_limit, is left to settle, which comes back until nothing is left
--- (is_draining): thousands of members are not for the transaction that finished the last of the others. p_limit 0: all
--- below has ended.
+-- Decides the end of a batch or chain, exactly once, and then ends all unfinished jobs below it. Jobs that are locked
+-- at this moment or exceed p_limit are left to settle, which returns until none is left (is_draining). The transaction
+-- that finished the last member must not end thousands of jobs. p_limit 0: all jobs below have ended.
 create or replace function postrider_internal.end_tree(
   p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
   p_limit int default 500)
@@ -41,10 +40,10 @@ begin
   end if;
   perform postrider_internal.end_job(p_tree.job_id, p_state, p_code, p_error,
     case when v_has_callbacks or not p_is_inner then p_tree.parent_id end, v_has_callbacks,
-    -- It was open, but nothing below it has begun.
+    -- The tree was open, but no member has begun.
     p_started => case when p_state <> 'e' and (p_tree.run_at <= now()) is not false then p_tree.started_at end);
   if v_has_callbacks then
-    -- Behind all that ended below it in this transaction, whose ends are due now.
+    -- Due after all jobs below it that ended in this transaction and are due now.
     update postrider_internal.outcomes o set due_at = o.due_at + (33 - p_tree.depth) * interval '1 us'
       where o.job_id = p_tree.job_id;
   end if;
@@ -52,4 +51,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_tree(postrider_internal.trees, "char", text, text, boolean, int) is
-  'ends a batch or chain, whose row the caller holds, and what runs below it; its state if p_is_inner: then the caller tells the parent';
+  'ends a locked batch or chain and the jobs below it; returns its state if p_is_inner and the caller counts it';

@@ -13,7 +13,7 @@ begin
     return 0;
   end if;
   select * into v_batch from postrider.jobs j where j.id = p_batch;
-  -- For job_defect.
+  -- Read by job_defect.
   perform set_config('postrider.expands', 'on', true);
   v_ids := postrider_internal.insert_spec_jobs(
     postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)),
@@ -33,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.expand(bigint, jsonb) is
-  'makes one member of a batch for each element, as its "do" says; how many';
+  'inserts the members of a batch over a list, from "do" for each element, and returns how many elements';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Elements of 250 jobs at a time, which is some tenths of a second: other trees, and what else the leader does, come
--- between. None of the members begins before all of them are there.
+-- Handles elements with about 250 jobs at a time, which takes some tenths of a second. Other trees and other duties of
+-- the leader run in between. No member begins before all members exist.
 create or replace function postrider_internal.expand_tree(p_tree bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,7 +18,7 @@ begin
   select x.* into v_tree from postrider_internal.trees x
    where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked;
   if not found then
-    -- Held by somebody at this moment: settle looks again.
+    -- The row is locked at this moment. The delta makes settle try again.
     insert into postrider_internal.tree_deltas (tree_id, run)
     select t.job_id, t.run from postrider_internal.trees t where t.job_id = p_tree and t.is_expanding and t.state = 'o';
     return;
@@ -55,4 +55,4 @@ begin
 end
 $$;
 comment on function postrider_internal.expand_tree(bigint) is
-  'makes the next members of a batch over a long list, outside of the transaction that began it';
+  'inserts the next members of a batch over a long list, outside of the transaction that began it';

@@ -16,4 +16,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.fail_broken_tree(bigint, text, text) is
-  'ends a batch or chain that cannot be settled, so that it is not tried for ever';
+  'fails a batch or chain that cannot be settled, so that settle does not repeat it endlessly';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- To any depth, but not below what a retry leaves alone: a batch that took its first success. An end that a worker is
--- just concluding is still one that waits.
+-- Checks to any depth, but not below a batch that ended with its first success, because a retry skips it. A job that a
+-- worker is concluding at this moment still counts as unfinished.
 create or replace function postrider_internal.has_unfinished_descendants(p_tree bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -25,4 +25,4 @@ begin
 end
 $$;
 comment on function postrider_internal.has_unfinished_descendants(bigint) is
-  'whether below a batch or chain that has ended something has not, or its functions and notices are still to come';
+  'whether an ended batch or chain has unfinished jobs below it, or pending callbacks, hooks or webhooks';

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One INSERT for each level, as the caller, so the rules and rights of INSERT hold. It names the columns that the level
--- gives and no others: a row of values is planned in half the time that a list of nodes takes. Each node already has
--- the values of its batch or chain, so check_new_job adds none. It could not see that a key with the default value was
--- set.
+-- Runs one INSERT for each level with the rights of the caller, so all rules of INSERT hold. Each INSERT names only the
+-- columns of that level. PostgreSQL plans a row of values in half the time of a list of nodes.
+--
+-- Each node already has the values of its batch or chain, so check_new_job adds none. check_new_job could not see
+-- whether a key was set to its default value.
 create or replace function postrider_internal.insert_spec_jobs(
   p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int,
   p_created_by text) returns bigint[]
@@ -65,7 +66,7 @@ begin
         raise;
       end if;
       get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
-      -- Looks at each job by itself and raises with its place. What only the rows together can tell is left.
+      -- Checks each job alone and raises with its place. Only errors that need several rows together remain.
       perform postrider_internal.spec_values(v_level, p_parent is not null);
       if v_message not like 'jobs.%' then
         raise;
@@ -75,8 +76,8 @@ begin
                  then postrider_internal.spec_duplicate(v_level, v_message) end, p_nodes[1].place) || '.');
     end;
     if coalesce(cardinality(v_ids), 0) < p_copies * cardinality(v_level) then
-      -- A job whose dedupe_key is taken was left out, and what is below it is left out with it. Looked up in the view,
-      -- since a client may read no more of jobs than its id.
+      -- A job was left out because its dedupe_key is in use. The jobs below it are left out too. The look-up uses the
+      -- view, because a client may read only the id of jobs.
       exit when v_depth = 1 and p_parent is null;
       v_has_gaps := true;
       v_ids := array(
@@ -88,7 +89,7 @@ begin
                  on j.parent_id = v_parents[(c.nth - 1) * v_above + coalesce(s.parent, 1)]
                 and j.position = coalesce(s."position", p_position + c.nth)
          order by c.nth, s.rank);
-      -- Some of its members left out is what was asked for, all of them is a batch or chain of nothing.
+      -- Leaving out some members is what the client asked for. If all are left out, the batch or chain is empty.
       select regexp_replace(min(s.place), '[[][0-9]+[]]$', '') as place, s.parent_kind into v_empty
         from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec,
                                                 each, rank)
@@ -113,4 +114,4 @@ begin
 end
 $$;
 comment on function postrider_internal.insert_spec_jobs(postrider_internal.spec_node[], bigint, int, int, text) is
-  'inserts the jobs of a spec, so often as p_copies says, below p_parent behind p_position; the ids of its roots, null where a dedupe_key left one out';
+  'inserts the jobs of a spec p_copies times below p_parent; returns the root ids, null where a dedupe_key is in use';

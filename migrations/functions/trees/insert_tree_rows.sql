@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Makes the rows of trees and members for jobs just inserted. Parents have lower ids than their members, also within
--- one statement. FOR KEY SHARE on the parent's row: it goes on counting meanwhile, but cannot end before this commits.
+-- Inserts the rows of trees and members for new jobs. Parents have lower ids than their members, also within one
+-- statement. FOR KEY SHARE on the parent lets it go on counting, but it cannot end before this transaction commits.
 create or replace function postrider_internal.insert_tree_rows(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -11,7 +11,7 @@ declare
   v_tree postrider_internal.trees;
   v_group record;
 begin
-  -- All at once, in the order in which cancel_all takes them too.
+  -- Locks all parents at once, in the same order as cancel_all.
   perform from (select distinct j.parent_id from postrider.jobs j where j.id = any (p_jobs) order by j.parent_id) p
     cross join lateral (select from postrider_internal.trees t where t.job_id = p.parent_id for key share) t;
   for v_job in
@@ -72,4 +72,4 @@ begin
 end
 $$;
 comment on function postrider_internal.insert_tree_rows(bigint[]) is
-  'makes batches and chains known and gives members their places; refuses parents that have ended';
+  'registers new batches and chains and gives members their positions; raises PR005 if a parent has ended';

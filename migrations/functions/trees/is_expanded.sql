@@ -16,4 +16,4 @@ as $$
   select exists (select from above a where a.each is not null)
 $$;
 comment on function postrider_internal.is_expanded(bigint) is
-  'whether a batch or chain is a batch over a list, or part of one: then its members may be made by expand';
+  'whether a job is a batch over a list or below one, so that expand may insert its members';

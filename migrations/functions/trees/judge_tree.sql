@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- One batch or chain at a time, of which only one session at once can take the rows. Lanes take turns: the next lane is
--- the lane of the first tree behind p_after. A chain has no lane of its own, so its inserter counts as well.
+-- Settles one batch or chain at a time; only one session at a time can lock its rows. Lanes take turns: the next lane
+-- is the lane of the first tree behind p_after. A chain has no own lane, so the role that inserted it counts as well.
 create or replace function postrider_internal.judge_tree(p_after text, out lane text, out has_more boolean,
                                                          out has_ready boolean)
 language plpgsql
@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge_tree(text) is
-  'adds up what has ended in one batch or chain whose next step is expensive, and begins that step; its lane (null: none was free), whether more wait, and whether members became ready';
+  'settles one tree whose next step is expensive and begins that step; lane null: all such trees are locked';

@@ -4,4 +4,4 @@ language sql immutable strict parallel safe
 as $$
   select case p_kind when 'b' then 'batch' when 'c' then 'chain' end
 $$;
-comment on function postrider_internal.kind_name("char") is 'the word for the kind of a tree as it is stored';
+comment on function postrider_internal.kind_name("char") is 'the name of a kind of tree stored as one letter';

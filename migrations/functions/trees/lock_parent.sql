@@ -24,4 +24,4 @@ begin
 end
 $$;
 comment on function postrider_internal.lock_parent(bigint, bigint) is
-  'the row of a batch or chain that members are to join, held open until the end of the transaction; refuses one that has ended, with the id of the joining job as DETAIL';
+  'locks and returns the row of a batch or chain for new members; raises PR005 if it has ended';

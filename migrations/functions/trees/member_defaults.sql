@@ -8,4 +8,4 @@ as $$
     'service', p_job.service, 'credential', case when p_job.service is not null then p_job.credential end))
 $$;
 comment on function postrider_internal.member_defaults(postrider.jobs) is
-  'what the members of a batch or chain take from it unless they set their own, keys as in a spec';
+  'the values that members of a batch or chain inherit unless they set them, with the keys of a spec';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Inlined. The look-ups are lateral: a join could as well begin with every result or tree there is, while the
--- statistics say that there are none.
+-- PostgreSQL inlines this function. The look-ups are lateral, because a join might start with all results or trees
+-- while the statistics say that the tables are empty.
 create or replace function postrider_internal.member_states(p_tree bigint)
 returns table (job_id bigint, "position" int, name text, is_tree boolean, state "char", status_code smallint)
 language sql stable
@@ -14,4 +14,4 @@ as $$
    where m.parent_id = p_tree
 $$;
 comment on function postrider_internal.member_states(bigint) is
-  'the members of a batch or chain and how each stands: of a request its final state or null, of a batch or chain its state';
+  'the members of a batch or chain with their states; the state of an unfinished request is null';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- To its members a batch or chain shows what the others have returned, and it ends with them. In the words for a job
--- that is not there.
+-- Members can read what other members of their batch or chain returned, and they end with it. So no other role may
+-- join. The message is the same as for a job that does not exist.
 create or replace function postrider_internal.raise_foreign_parent(p_parent bigint, p_created_by text,
                                                                    p_job bigint) returns void
 language plpgsql stable
@@ -16,4 +16,4 @@ begin
 end
 $$;
 comment on function postrider_internal.raise_foreign_parent(bigint, text, bigint) is
-  'raises PR001 for a parent that another role has inserted, unless the role sees all jobs; with the id of the job as DETAIL';
+  'raises PR001 if another role inserted the parent, unless the caller''s role sees all jobs';

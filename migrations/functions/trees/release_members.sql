@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The next members in line, at most p_limit; a chain's one at a time, and never past one that somebody else holds. One
--- by itself has a way of its own: it is a third of the work, and stands in the transaction that finishes the step
--- before.
+-- Releases the next members in line, at most p_limit. A chain releases one at a time and never passes a locked member.
+-- A single member has its own branch, which costs a third. It runs in the transaction that finishes the step before.
 create or replace function postrider_internal.release_members(
   p_tree postrider_internal.trees, p_limit int, out released int, out finished int, out failed int, out succeeded int,
   out failed_job bigint, out reached int, out is_blocked boolean)
@@ -46,7 +45,8 @@ begin
                  or exists (select from postrider_internal.outcomes o
                             where o.job_id = m.job_id and postrider_internal.is_failed_member(o.state) offset 0)))
     then
-      -- Cancelled while it waited, and the delta that tells of it is on its way: the chain is not to go on past it.
+      -- The earlier step was cancelled while it waited, and its delta has not been counted yet. The chain must not pass
+      -- it.
       update postrider_internal.members m set is_waiting = true where m.job_id = v_id;
       reached := p_tree.reached;
       is_blocked := true;
@@ -139,4 +139,4 @@ begin
 end
 $$;
 comment on function postrider_internal.release_members(postrider_internal.trees, int) is
-  'makes up to p_limit waiting members of a batch or chain ready or begins them; how many, how many of them have ended at once, and whether some were held by others';
+  'makes up to p_limit waiting members ready or begins them; is_blocked: other transactions lock some';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- The member waits for its turn anew, so that a chain still runs one step at a time, templates and run_if are looked at
+-- The member waits for its turn again. So a chain still runs one step at a time, templates and run_if are evaluated
 -- again, and max_parallel holds.
 create or replace function postrider_internal.requeue_member(p_job bigint, p_parent bigint, p_new_key boolean,
                                                              p_from_start boolean) returns void
@@ -29,7 +29,7 @@ begin
   end if;
   perform from postrider_internal.trees t where t.job_id = p_job for update;
   if found then
-    -- In a step of its own: who was just ending it has written its result by now.
+    -- A separate statement, so that it sees a result committed while it waited for the lock.
     select * into v_result from postrider_internal.results r where r.job_id = p_job;
     if postrider_internal.reset_tree(p_job, p_new_key) = 0 then
       raise exception using errcode = 'PR005',
@@ -58,4 +58,4 @@ begin
 end
 $$;
 comment on function postrider_internal.requeue_member(bigint, bigint, boolean, boolean) is
-  'a finished member is to run again: its batch or chain counts it out, and it waits for its turn; refuses one that has ended';
+  'makes a finished member of an open batch or chain wait for its turn again';

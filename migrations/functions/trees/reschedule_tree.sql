@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- A member or an inner tree whose time is not that of what it is in, since its own is later or a person gave it
--- another, keeps it. What somebody is just claiming or cancelling is left to them.
+-- Some members have a different time than their tree, because their own run_at is later or a user changed it. They keep
+-- it. Jobs that are being claimed or cancelled at this moment are skipped.
 --
--- The trees below are locked first, in the order of their ids, as plant locks them: whoever is just adding to one of
--- them is waited for, and what was added is moved too.
+-- It first locks the trees below, in the order of their ids, as insert_tree_rows does. So it waits for open INSERTs of
+-- members and moves these members too.
 create or replace function postrider_internal.reschedule_tree(p_tree bigint, p_run_at timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -83,4 +83,4 @@ begin
 end
 $$;
 comment on function postrider_internal.reschedule_tree(bigint, timestamptz) is
-  'gives a batch or chain another run_at, and with it all below that has that time of it';
+  'gives a batch or chain another run_at, and all jobs below that inherited it';

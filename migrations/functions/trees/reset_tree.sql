@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- The rows are counted anew, and run with a new number, so that what was told of the run before and has not been added
--- up yet is not counted twice. What waits in outcomes is told when it is concluded, and would then be counted in the
--- new run: so all below has to be concluded before.
+-- Counts the rows again and gives the tree a new run number. So deltas of the run before that are not added yet have no
+-- effect. Ends that wait in outcomes are counted when they are concluded, and would count in the new run. So all jobs
+-- below must be concluded first.
 create or replace function postrider_internal.reset_tree(p_id bigint, p_new_key boolean) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -39,12 +39,13 @@ begin
      cross join lateral (select x.kind, x.expires_at from postrider.jobs x where x.id = m.job_id offset 0) j
      cross join lateral (select x.state from postrider_internal.results x where x.job_id = m.job_id offset 0) r
      where m.parent_id = p_id
-       -- A batch that settled has succeeded, whatever its members did.
+       -- A batch in mode settle has succeeded whatever its members did.
        and (r.state <> 's' or j.kind <> 'request')
      order by m.position
   loop
     if v_member.expires_at <= now() then
-      -- What has succeeded has not expired. The others could not help a chain or a batch that needs this one.
+      -- Jobs that succeeded have not expired. If a chain or a batch needs this one, the others could not make it
+      -- succeed.
       continue when v_member.state = 's' or v_tree.mode in ('s', 'f');
       raise exception using errcode = 'PR005',
         message = format('job %s, which is a part of it, expired at %s', v_member.job_id, v_member.expires_at),
@@ -80,4 +81,4 @@ begin
 end
 $$;
 comment on function postrider_internal.reset_tree(bigint, boolean) is
-  'makes what has not succeeded in a finished batch or chain wait again, to any depth; how many members';
+  'makes unsuccessful members of a finished batch or chain wait again, to any depth; returns how many';

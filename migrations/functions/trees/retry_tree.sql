@@ -11,7 +11,7 @@ begin
                        p_id),
       hint = 'Insert it anew to run it once more.';
   end if;
-  -- It runs at once, even where its run_at is ahead.
+  -- Runs at once, even if its run_at lies in the future.
   if (select t.run_at > now() from postrider_internal.trees t where t.job_id = p_id) then
     perform postrider_internal.reschedule_tree(p_id, now());
   end if;
@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.retry_tree(bigint, boolean) is
-  'lets all that has not succeeded in a batch or chain that is no part of another run again';
+  'runs the unsuccessful members of a batch or chain without parent again';

@@ -1,17 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Workers settle what they have just finished, with the id they had come to (what lies before is dead, and stays in the
--- way under a transaction held open for hours); the leader comes from the beginning, for what was committed late or
--- left behind.
+-- Workers settle what they just finished, starting from the last id they reached. Older rows are dead, and while a
+-- transaction stays open for hours they cost time. The leader starts from the beginning, for rows that were committed
+-- late or left over.
 --
--- One tree that cannot be settled must not hold up the others: when anything fails, all is done again tree by tree,
--- each in a savepoint of its own, and the one to blame ends as failed. One that meets a client's open transaction
--- (which joins a batch over a list, at the place of its next element) is tried again a second later; there may be many,
--- so none of them waits long.
+-- A tree that cannot be settled must not block the others. If anything fails, settle repeats all trees one by one, each
+-- in its own savepoint, and fails the tree that caused the error.
 --
--- p_is_alone: the deltas of one tree only, for after a look that took too long. What takes too long by itself is put
--- off for 10 s the first time, since the server may have been busy, and ends as failed the second time. has_expensive:
--- a judging session is to take trees whose next step is expensive.
+-- A tree that meets an open transaction is tried again a second later. Such a transaction joins a batch over a list at
+-- the position of its next element. There may be many such trees, so none waits long.
+--
+-- p_is_alone: only the deltas of one tree, for use after a statement that took too long. If a tree alone takes too
+-- long, it is delayed by 10 s the first time, because the server may have been busy. The second time it fails.
+--
+-- has_expensive: a judging session must settle trees whose next step is expensive.
 create or replace function postrider_internal.settle(
   p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
   out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)
@@ -20,7 +22,8 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-  -- A member that becomes ready takes a fresh seq. So may an INSERT beside it; then workers look once too often.
+  -- A member that becomes ready takes a new seq. A concurrent INSERT may take one too; then workers check once more
+  -- than needed.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
   perform set_config('postrider.is_told', 'settle', true);
@@ -46,4 +49,4 @@ begin
 end
 $$;
 comment on function postrider_internal.settle(bigint, boolean, boolean) is
-  'adds up what has ended in batches since delta p_after and draws the consequences; p_is_whole: also what was left below trees that have ended; the latest delta, whether there are more, and whether members became ready';
+  'adds the deltas since p_after and releases members or ends trees; p_is_whole: also ends jobs left below ended trees';

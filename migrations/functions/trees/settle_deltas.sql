@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- If p_is_careful, a lock that a client's open transaction holds puts a tree's deltas off for a second: a try makes up
--- to 250 members before it meets that lock, and undoes them again. A shortage of the database puts them off for longer
--- and longer, up to 30 s. If it keeps one tree from going on for 15 minutes although this statement is stored each
--- time, that tree fails. With p_is_alone it is the first tree's deltas alone, which have the time of the statement for
--- themselves. What raises PR016 is left to the judging session, which names the tree: p_tree, all of whose expensive
--- deltas are added up.
+-- If p_is_careful and a tree meets the lock of an open transaction, its deltas wait a second. An attempt makes up to
+-- 250 members before it meets that lock, and then rolls them back.
+--
+-- A shortage of the database delays the deltas longer each time, up to 30 s. If one tree meets shortages for 15 minutes
+-- although this statement commits each time, that tree fails.
+--
+-- p_is_alone: only the deltas of the first tree, which then has the whole time of the statement. The judging session
+-- handles deltas that raise PR016. It names the tree in p_tree and adds all its expensive deltas.
 create or replace function postrider_internal.settle_deltas(
   p_after bigint, p_is_careful boolean, p_is_alone boolean default false, p_tree bigint default null, out latest bigint)
 language plpgsql
@@ -102,4 +104,4 @@ begin
 end
 $$;
 comment on function postrider_internal.settle_deltas(bigint, boolean, boolean, bigint) is
-  'the part of settle that adds up the deltas after p_after; p_is_careful: each tree in a savepoint; p_is_alone: one tree';
+  'adds the deltas after p_after for settle; p_is_careful: each tree in a savepoint; p_is_alone: one tree';

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Nothing here waits for a lock. A row that somebody else holds is left to the next round by a delta. Counts that were
--- told of an earlier run are void: retry has counted the rows anew. Who joined in the moment in which the batch or
--- chain ended (p_lowest: from which position on) is ended with what was left below it.
+-- Never waits for a lock. If the row is locked, it writes a delta for the next round. Counts of an earlier run are
+-- dropped, because retry has counted the rows again. A member may join at the moment in which the tree ends (p_lowest:
+-- its position). It is then ended with the other jobs below.
 create or replace function postrider_internal.settle_tree(
   p_tree bigint, p_run int, p_added int default 0, p_lowest int default null, p_released int default 0,
   p_finished int default 0, p_failed int default 0, p_succeeded int default 0, p_failed_job bigint default null,
@@ -45,4 +45,4 @@ begin
 end
 $$;
 comment on function postrider_internal.settle_tree(bigint, int, int, int, int, int, int, int, bigint, boolean) is
-  'counts what came and ended in a batch or chain and draws the consequence; its end if p_is_inner and the caller is to count it';
+  'adds counts to a batch or chain, then releases members or ends it; returns its state if the caller counts it';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- p_reads: the result of run_if_reads. Behind a filter or a wildcard the keys that run_if reads are not known; then all
--- parts with a name of p_keys are read. No other part is read, so unreadable JSON there causes no error.
+-- p_reads: the result of run_if_reads. Behind a filter or a wildcard the keys that run_if reads are unknown. Then all
+-- parts with a name in p_keys are read. No other part is read, so unreadable JSON there causes no error.
 create or replace function postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[],
                                                           p_reads jsonb) returns jsonb
 language plpgsql stable
@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider_internal.step_object(bigint, boolean, text[], jsonb) is
-  'what run_if sees of a step that succeeded, or of a request that failed with an answer, as far as it reads (p_reads, p_keys; null: all keys)';
+  'the parts of a finished step that run_if reads, as p_reads and p_keys say (p_keys null: all keys)';

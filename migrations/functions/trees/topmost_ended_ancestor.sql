@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The one below the first ancestor that has not ended: there retry lets it join again. One that succeeded runs again
--- for the members that failed in it; one that was cancelled, expired or skipped, or of unknown outcome, is left to a
--- person.
+-- The result is the job below the first ancestor that is still open; retry can make it join again. An ancestor that
+-- succeeded runs again for its failed members. If it was cancelled, expired, skipped or unknown, a user must decide.
 create or replace function postrider_internal.topmost_ended_ancestor(p_job bigint) returns bigint
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -23,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.topmost_ended_ancestor(bigint) is
-  'the topmost of a failed member''s batches and chains that has ended, or itself: what a retry of it is to name; null if that has not failed';
+  'the topmost ended ancestor of a failed member, or the member, for retry; null if that did not fail or succeed';

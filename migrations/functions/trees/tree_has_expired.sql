@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
--- Asked where a batch or chain would end otherwise. What was called, is being called or is to be tried again has begun,
--- and so has a batch or chain inside that has not ended.
+-- Called when a batch or chain is about to end for another reason. A job has begun if it was called, is being called or
+-- will be retried. An unfinished batch or chain inside has begun too.
 create or replace function postrider_internal.tree_has_expired(p_tree postrider_internal.trees) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -28,4 +28,4 @@ begin
 end
 $$;
 comment on function postrider_internal.tree_has_expired(postrider_internal.trees) is
-  'whether the expires_at of a batch or chain has passed and no call below it was begun: then it expires, whatever its mode';
+  'whether expires_at has passed before any call below a batch or chain began, so that it expires in every mode';

@@ -29,4 +29,4 @@ begin
 end
 $$;
 comment on function postrider_internal.tree_results(bigint) is
-  'the results of the members of a batch or chain, in the order of their positions; null for one that has none, a list for a batch or chain';
+  'the results of the members of a batch or chain by position; null: no result; a list for a batch or chain';

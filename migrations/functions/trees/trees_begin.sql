@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- Runs at the end of the transaction that inserted a batch or chain, once for each, in the order of the INSERTs;
--- members may be inserted in any order before. What lies below a root is begun by the root.
+-- Runs at the end of the transaction that inserted a batch or chain. It runs once for each, in the order of the
+-- INSERTs, so their members may come in any order before. The root begins the batches and chains below it.
 create or replace function postrider_internal.trees_begin() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -22,9 +22,9 @@ begin
 end
 $$;
 comment on function postrider_internal.trees_begin() is
-  'refuses a batch or chain without members at the end of its transaction, and begins the roots';
+  'at commit: raises PR001 for a batch or chain without members, and begins the roots';
 
--- A constraint trigger cannot be replaced, so this file drops it before it makes it again.
+-- PostgreSQL cannot replace a constraint trigger, so this file drops it and creates it again.
 drop trigger if exists trees_begin on postrider_internal.trees;
 create constraint trigger trees_begin
   after insert on postrider_internal.trees

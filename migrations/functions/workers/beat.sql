@@ -1,13 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Two heartbeats more than 6.8 s apart, or back in time: this worker was away meanwhile, and cannot say who else was. A
--- settle that takes all of its 6 s has a heartbeat right in front of it, and makes no gap.
+-- Two heartbeats may lie more than 6.8 s apart, or the second may lie before the first. Then this worker was absent,
+-- and it cannot judge which other workers were silent. A settle that takes its full 6 s has a heartbeat right before it
+-- and leaves no gap.
 --
--- p_wal: where the WAL on disk ended at the last heartbeat. A database whose WAL ends before that was set back to an
--- earlier state.
+-- p_wal: the end of the WAL on disk at the last heartbeat. If the WAL of the database ends before that, the database
+-- was set back to an earlier state.
 --
--- p_waiting: results that the database has refused, for how long, and their jobs.
+-- p_waiting: number of results that the database has refused, with their age and their jobs.
 --
--- p_judgements: answers that wait for the judging session, the oldest of them since p_judging_ms, and jobs among them.
+-- p_judgements: number of answers that wait for the judging session, the age of the oldest in p_judging_ms, and jobs
+-- among them.
 create or replace function postrider_internal.beat(
   p_worker int, p_in_flight int, p_draining boolean, p_idle boolean, p_start uuid default null, p_wal bigint default 0,
   p_waiting int default 0, p_waiting_ms bigint default null, p_waiting_jobs bigint[] default null,
@@ -41,4 +43,4 @@ end
 $$;
 comment on function postrider_internal.beat(int, int, boolean, boolean, uuid, bigint, int, bigint, bigint[], int,
                                             bigint, bigint[]) is
-  'heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored, and it must enlist again';
+  'heartbeat of a worker, every 3 s; false: it was declared lost or the database was restored; it must enlist again';

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A dump that is restored, and a database made from a template, have another oid of the database or of the table. A
--- promoted standby and a recovery to an earlier moment have another timeline. Another cluster has another system
--- identifier. The checkpoint's timeline lags behind a promotion, so it is read on a standby only. Cost: 6 µs
--- (PostgreSQL 15).
+-- Each kind of copy differs in one value. A restored dump or a database made from a template has another oid of the
+-- database or of the table. A promoted standby or a recovery to an earlier moment has another timeline. Another cluster
+-- has another system identifier.
+--
+-- The timeline of the checkpoint lags behind a promotion, so it is read only on a standby. Cost: 6 µs (PostgreSQL 15).
 create or replace function postrider_internal.current_identity(
   out system_identifier bigint, out timeline int, out database_oid oid, out workers_oid oid)
 language plpgsql
@@ -20,4 +21,4 @@ begin
 end
 $$;
 comment on function postrider_internal.current_identity() is
-  'which database this session is connected to, as the server says';
+  'the values by which the server identifies the database of this session';

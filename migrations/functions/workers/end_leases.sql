@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans
--- Of p_ended, the workers in p_sought are looked for in all of ready; the others have noted the places of the leases
--- that are left. A row that somebody has locked is left: its worker keeps calls in flight and notes its place, where
--- reap looks again. Why custom plans: a generic one from the days of an empty queue would look through all of ready for
--- one place. Rows come back with a fresh seq: with their old one they would lie below the watermarks of the workers.
+-- For workers of p_ended that are in p_sought too, it searches all of ready. The other workers have stored the places
+-- of their remaining leases. A locked row is skipped: its worker keeps calls in flight and stores the place, where reap
+-- tries again.
+--
+-- Custom plans: a generic plan from the time of an empty queue would search all of ready for one place.
+--
+-- Rows return with a new seq. With the old one they would lie below the watermarks of the workers.
 create or replace function postrider_internal.end_leases(
   p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
 language plpgsql
@@ -78,7 +81,7 @@ begin
          count(*), count(*) filter (where g.outcome = 'u')
     into counts, v_parents, v_members, v_states, gone, unknown
     from gone g;
-  -- After the rows: a cancel that held one of them has written its abort by then.
+  -- After the rows, because a cancel that held one of them has written its abort by then.
   delete from postrider_internal.aborts a where a.worker = any (p_ended);
   if v_parents is not null then
     perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
@@ -86,4 +89,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_leases(int[], int[], int[], text) is
-  'ends the leases of workers that have ended: at_most_once jobs are unknown, the others are ready again, or failed if their attempts are used up; counts of the leases of p_counted, of all, and of the unknown';
+  'ends leases of ended workers: at_most_once jobs become unknown, others ready, or failed without attempts left';

@@ -1,15 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Ends all that a restored database says about workers, in the transaction of the first worker that enlists there.
+-- Ends all state about workers in a restored database, in the transaction of the first worker that enlists there.
 --
--- Fences and worker numbers of the restored database begin again at the values of the backup, and workers may still
--- hold higher ones from before. So both sequences are raised to the clock: fences to microseconds since 1970, worker
--- numbers to seconds since 2020. Both grow more slowly than the clock, so no value repeats. The same holds for the
--- epoch of the leader.
+-- Fences and worker numbers start again at the values of the backup, while workers may still hold higher ones from
+-- before. So both sequences are raised to the clock: fences to microseconds since 1970, worker numbers to seconds since
+-- 2020. Both grow more slowly than the clock, so no value repeats. The same holds for the epoch of the leader.
 --
--- Job ids begin again as well, and Idempotency-Keys contain them. Jobs above the highest id of the backup get keys with
--- a new first part. early_inserts names the jobs that clients have inserted since the restore. The ids of a transaction
--- that is still open are above the backup's highest id, too.
+-- Job ids start again as well, and Idempotency-Keys contain them. So jobs above the highest id of the backup get keys
+-- with a new first part. early_inserts holds the jobs that clients have inserted since the restore. The ids of a
+-- transaction that is still open are also above the highest id of the backup.
 create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,7 +18,7 @@ declare
   v_workers int[];
   v_clock constant bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
 begin
-  -- A claim under way shares the lock of its worker's number, and is waited for.
+  -- A claim in progress shares the lock of its worker's number, so this waits for it.
   perform pg_advisory_xact_lock(1886351474, w.id)
      from (select w.id from postrider_internal.workers w where w.ended_at is null order by w.id) w;
   update postrider_internal.workers w set ended_at = clock_timestamp(), lost = true, in_flight = 0
@@ -49,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.end_restored(text) is
-  'ends all workers and leases of a restored database and stores its identity; how many leases, and how many of them are unknown now';
+  'ends all workers and leases of a restored database, stores its identity, and counts lost leases and unknown jobs';

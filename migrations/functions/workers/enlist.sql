@@ -1,19 +1,26 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, nested-loops
--- A worker makes itself known; it does so anew each time it has lost the connection that claims. The new number takes
--- over the leases that the worker still holds. Rows that a claim took for the old number and whose answer never arrived
--- become ready again, unused: nobody has called them. A claim of the old number that is still on its way fails, since
--- the number has ended; the advisory lock waits for one that is under way. A lease whose row somebody keeps locked for
--- more than a second (a client's open transaction has cancelled the job, say) is left to reap, and so is lost, if it is
--- not cancelled after all. If the answer of an enlisting was lost, the worker names the number before, which has ended.
--- Its leases are with a number that the worker has never received; the uuid of its start and the fences find it.
+-- Registers a worker, also each time after it lost the connection that claims. The new number takes over the leases
+-- that the worker still holds. A claim of the old number may have taken rows without its response reaching the worker.
+-- These rows become ready again without a counted attempt, because no call was made.
 --
--- A worker number does not identify a worker: after a restore the same number may be another worker's. So the worker
--- names the identity of the database that it remembers, and its own start. If one of them differs, it takes over
--- nothing. The first worker that finds that the database is not the one of the newest identity ends all leases there
--- (end_restored). Others wait for it, and then see the new identity. Two kinds of restore leave the four parts of the
--- identity as they are (a copy of the data folder started without recovery, a snapshot of a file system). Then the WAL
--- ends before a place that the worker knows to be durable, or the row of the worker's number has another start.
+-- A later claim with the old number fails, because the number has ended. The advisory lock waits for a claim in
+-- progress. Another transaction may lock a leased row for more than a second, for example because it has cancelled the
+-- job. Such a lease is left to reap, and is lost if the job is not cancelled after all.
+--
+-- If the response of an earlier enlist was lost, the worker passes a number that has ended. Its leases then belong to a
+-- number that the worker never received. The uuid of its start and the fences identify it.
+--
+-- A worker number alone does not identify a worker, because after a restore another worker may have it. So the worker
+-- passes the identity of the database that it remembers, and its own start. If one of them differs, it takes over
+-- nothing.
+--
+-- The first worker that finds another database than the newest identity describes ends all leases there (end_restored).
+-- Other workers wait for it and then see the new identity.
+--
+-- Two kinds of restore keep all four parts of the identity: a copy of the data folder started without recovery, and a
+-- snapshot of a file system. In this case the WAL ends before a place that the worker knows to be durable, or the row
+-- of its number has another start.
 create or replace function postrider_internal.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null,
@@ -42,7 +49,8 @@ begin
       perform postrider_internal.is_identified();
     end if;
   end if;
-  -- Read behind the lock of the old number: end_restored of another worker holds that lock, and stores a new identity.
+  -- Read after the lock of the old number is taken. end_restored of another worker holds that lock while it stores a
+  -- new identity.
   if p_old > 0 then
     perform pg_advisory_xact_lock(1886351474, p_old);
   end if;
@@ -103,4 +111,4 @@ end
 $$;
 comment on function postrider_internal.enlist(int, text, text, text[], int, int[], bigint[], text, bigint[], uuid, uuid,
                                               bigint) is
-  'gives a worker its number, never used again, moves the leases named from its old number (0: none), and returns the fleet''s settings, the seq of each lease that still holds, the keys of jobs inserted since a restore, and what this worker ended if it is the first to find a restore';
+  'gives a worker a new number and its old leases, and returns the settings of the fleet and the facts about restores';

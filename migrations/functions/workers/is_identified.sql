@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A session never changes its database, so a claim reads the setting that this function leaves in the session, and
--- calls the function only if it is missing. Behind PgBouncer one connection of a worker uses several sessions of the
--- server, and each of them is checked once. The setting holds the oid of the table workers, since one session can see
--- the schema dropped and restored.
+-- A session never changes its database. So a claim reads the setting that this function leaves in the session, and
+-- calls the function only if the setting is missing. Behind PgBouncer one connection of a worker uses several sessions
+-- of the server, and each is checked once.
+--
+-- The setting holds the oid of the table workers, because the schema may be dropped and restored during one session.
 create or replace function postrider_internal.is_identified() returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider_internal.is_identified() is
-  'whether this session''s database is the one that its newest identity describes; false after a restore that no worker has found';
+  'whether the newest identity describes the database of this session; false after a restore that no worker has found';

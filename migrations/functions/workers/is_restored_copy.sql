@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_wal is a place that a heartbeat has read as flushed to disk, so no crash takes it back. A number is never given
--- twice, so its row has the start of the worker that received it.
+-- p_wal is a place that a heartbeat has read as flushed to disk, so no crash takes it back. A number is given only
+-- once, so its row has the start of the worker that received it.
 create or replace function postrider_internal.is_restored_copy(p_worker int, p_start uuid, p_identity uuid,
                                                                p_wal bigint) returns boolean
 language plpgsql
@@ -14,4 +14,4 @@ begin
 end
 $$;
 comment on function postrider_internal.is_restored_copy(int, uuid, uuid, bigint) is
-  'whether this database, by its identity the one that the worker remembers, was set back to an earlier state';
+  'whether a database with the identity that the worker remembers was set back to an earlier state';

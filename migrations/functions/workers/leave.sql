@@ -13,11 +13,11 @@ begin
   perform postrider_internal.close_idle_gate();
   update postrider_internal.leases l set until = '-infinity' where l.owner = p_worker;
   v_moved := postrider_internal.requeue(p_worker);
-  -- After its rows: who was just cancelling one of them has written what to abort by then.
+  -- After the rows, because a cancel that held one of them has written its abort by then.
   delete from postrider_internal.aborts a where a.worker = p_worker;
   delete from postrider_internal.lane_permits m where m.worker = p_worker;
   return v_moved;
 end
 $$;
 comment on function postrider_internal.leave(int) is
-  'a worker that has handed back its jobs says goodbye; leases it never called are ready again, its leadership is free; how many leases';
+  'ends a worker that has handed back its jobs; its leases without a call become ready; returns how many';

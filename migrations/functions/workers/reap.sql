@@ -1,15 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A worker without a heartbeat for 10 s is declared lost, and its jobs run again. The advisory lock waits for nobody: a
--- worker whose claim is under way this very moment is looked at again in the next round. It is tried in a step of its
--- own: among other conditions the planner, which sorts them by cost, would try it first, on workers that are well, and
--- their claims would fail meanwhile. Silence counts only where somebody was there all the while: one whose heartbeats
--- have come for 10 s without a gap. After an outage that all had in common (a server that was away, a lock on this
--- table, a machine that stood still, a clock set ahead) there is nobody, and all have 10 s from the first one's return.
--- A heartbeat that lies ahead is of a clock that was set back since: it counts as one of now. A row that somebody has
--- locked (an open transaction that cancels a running job, say) holds up no others: its worker keeps calls in flight and
--- notes its place, where it is looked for again each time. No index tells a worker's rows: to look for them among three
--- million ready ones takes 0.5 s, in the session of the heartbeat.
+-- Declares a worker lost after 10 s without a heartbeat, so its jobs run again.
+--
+-- The advisory lock does not wait. A worker with a claim in progress is checked again in the next round. The lock is
+-- tried in a separate step. The planner sorts conditions by cost and would try the lock first, also for healthy
+-- workers, and their claims would fail meanwhile.
+--
+-- Silence counts only if some other worker was present all the while: a worker with heartbeats without a gap for 10 s.
+-- An outage may affect all workers: a server that was down, a lock on this table, a machine that stood still, a clock
+-- set ahead. Then no worker qualifies, and all have 10 s after the first one returns.
+--
+-- If a heartbeat lies ahead, the clock was set back since. It counts as a heartbeat of this moment.
+--
+-- A locked row delays no other row; for example, an open transaction may have cancelled a running job. The worker keeps
+-- calls in flight and the place of the row, which is checked again each time. No index leads from a worker to its rows.
+-- A search among three million ready rows takes 0.5 s in the session of the heartbeat.
 create or replace function postrider_internal.reap(p_worker int, p_epoch bigint)
 returns table (lost_worker int, lost_name text, jobs int)
 language plpgsql
@@ -67,4 +72,4 @@ begin
 end
 $$;
 comment on function postrider_internal.reap(int, bigint) is
-  'leader: declares silent workers lost and makes their jobs ready again, or final; one row for each worker';
+  'leader: declares silent workers lost and makes their jobs ready again or final; returns one row for each worker';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Times come as milliseconds before and after now, because each machine has its own clock.
+-- Times are milliseconds before and after this moment, because each machine has its own clock.
 create or replace function postrider_internal.report_calls(
   p_worker int, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track int[], p_seq bigint[],
   p_attempt int[],
@@ -34,4 +34,4 @@ end
 $$;
 comment on function postrider_internal.report_calls(int, boolean, bigint[], bigint[], bigint[], int[], bigint[], int[],
                                                     text[], bigint[], bigint[], bigint[], bigint[]) is
-  'what has changed in the long calls of a worker, at most once a second; p_gone: jobs whose calls have ended';
+  'stores changes in the long calls of a worker, at most once a second; p_gone: jobs whose calls have ended';

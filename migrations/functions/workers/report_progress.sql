@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For workers of an older version; newer ones call report_calls.
+-- For workers of an older version. Newer workers call report_calls.
 create or replace function postrider_internal.report_progress(
   p_worker int, p_job bigint[], p_fence bigint[], p_done bigint[], p_total bigint[]) returns void
 language plpgsql
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function postrider_internal.report_progress(int, bigint[], bigint[], bigint[], bigint[]) is
-  'how far the long transfers of a worker have come, once a second; those not named any more are forgotten';
+  'stores the progress of long transfers of a worker once a second, and deletes rows of jobs that are not listed';

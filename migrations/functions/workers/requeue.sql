@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- A lease whose row somebody has locked is left to reap, which looks again at ended workers that have calls in flight.
+-- Skips a lease whose row is locked. reap checks ended workers with calls in flight again.
 create or replace function postrider_internal.requeue(p_worker int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.requeue(int) is
-  'makes leases of an ended worker that were never called ready again; how many';
+  'makes leases of an ended worker that were never called ready again and returns how many';

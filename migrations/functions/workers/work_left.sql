@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- For a worker that ends when there is nothing to do: asked while it has nothing under way itself, at most ten times a
--- second.
+-- For a worker that ends when there is no work. It asks while it has no call in flight, at most ten times a second.
 --
--- What is still to be made ready counts as work: lists of a large INSERT, rows that are due or have no track yet, ends
--- to be concluded or told to a batch or chain (what waits a second for a lock, too), schedules that are due, tokens
--- that are being fetched, and workers that are about to be declared lost. What a queue's or lane's pause holds back for
--- more than 5 s is not waited for, nor is what is scheduled.
+-- Jobs that are about to become ready count as work. These are lists of a large INSERT, and rows that are due or have
+-- no track yet. Ends that must be concluded or counted in a tree count too, also if they wait a second for a lock. The
+-- same holds for schedules that are due, tokens being fetched, and workers about to be declared lost.
 --
--- Tracks are looked for as survey does it, by hopping from one to the next.
+-- Jobs that a pause of a queue or lane delays for more than 5 s do not count, nor do scheduled jobs.
+--
+-- Finds tracks like survey, by hopping from one to the next.
 create or replace function postrider_internal.work_left(p_queues text[]) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -70,4 +70,4 @@ begin
 end
 $$;
 comment on function postrider_internal.work_left(text[]) is
-  'what there is to do for the queues given (null: all) that no long pause holds back, in a word: ready, intake, due, track, end, token, tree, schedule, lost worker; null: nothing';
+  'the kind of work left for these queues (null: all), without jobs under a long pause; null: no work';
