@@ -42,10 +42,10 @@ enum ExchangePolicy {
         return finished > 0 && waited >= patience
     }
 
-    /// Bodies of one finish: beyond 8 MiB a batch saves nothing and only holds memory on both sides.
+    /// The most body bytes of one finish. Above 8 MiB a larger batch saves nothing, and holds memory on both sides.
     static let bodyLimit = 8 << 20
 
-    /// How many attempts go into one finish, at least one: up to `limit`, and up to so many bytes of bodies.
+    /// How many attempts go into one finish: at least one, at most `limit`, and at most so many bytes of bodies.
     static func batch(of bodies: some Sequence<Int>, limit: Int, bytes most: Int = bodyLimit) -> Int {
         var bytes = 0
         var count = 0

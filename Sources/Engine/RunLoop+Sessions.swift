@@ -177,7 +177,7 @@ extension RunLoop {
         credentials.heard(now: now)
     }
 
-    /// An event of the duties session.
+    /// Handles an event of the duties session.
     func dutiesEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
@@ -197,7 +197,7 @@ extension RunLoop {
             } else if duty == .draw {
                 dispatcher.lanes.drawFailed()
             } else if duty == .beat {
-                // The new number has not been heard yet.
+                // The database has had no heartbeat under the new number.
                 schedule.beat = now
             }
         case .failed(let tag, let error):
@@ -208,7 +208,7 @@ extension RunLoop {
             if duty == .draw { dispatcher.lanes.drawFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
-                // One from the beginning keeps its distance all the same: it would take too long again.
+                // The next full run keeps its distance even after a failure: it would take too long again.
                 if duty == .fold { cursors.foldedTo(nil, now: now) }
                 if duty == .expire { cursors.expired(now: now) }
             }
@@ -231,7 +231,8 @@ extension RunLoop {
         }
     }
 
-    /// What finds a lock that somebody's open transaction has is tried again at its next turn; said once a minute.
+    /// Logs a failed duty. A duty that meets a lock of an open transaction is logged once a minute, and runs again at
+    /// its next turn.
     private func logFailure(of duty: Duty, _ error: PGError) {
         if error.sqlState == .lockNotAvailable {
             guard warnings.tellsLock(of: duty, now: now) else { return }
