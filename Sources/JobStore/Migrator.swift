@@ -274,7 +274,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// Settings of the transaction, whatever the limits of the role are: an index over a large table takes minutes.
+    /// Settings of the transaction, which replace the limits of the role: an index over a large table takes minutes.
     ///
     /// The check interval ends a statement within a second after its client has died. So a killed migrator does not
     /// keep the lock.

@@ -5,7 +5,7 @@ public import PGClient
 extension StoreStatement {
     /// Leases one job, with the columns of `claim`. At most one row.
     ///
-    /// The job must be the first ready one of its track, have a body of at most 64 KiB and need no preparation, and no
+    /// The job must be the first ready one of its track. It has a body of at most 64 KiB, needs no preparation, and no
     /// limit or pause may hold it back. Otherwise the result is empty, and the worker sends `claim`.
     ///
     /// It is the only statement about jobs that calls no function. In an idle session each step of a function costs
