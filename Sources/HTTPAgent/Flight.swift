@@ -35,8 +35,8 @@ struct Flight {
         transport = call.transport
     }
 
-    /// Whether the request has a body header. POST, PUT and PATCH without a body send `Content-Length: 0` (RFC 9110
-    /// §8.6).
+    /// Whether the request sends a body, possibly an empty one. POST, PUT and PATCH without a body send
+    /// `Content-Length: 0` (RFC 9110 §8.6).
     ///
     /// HEAD never sends a body: libcurl would then wait for one in the answer, and §9.3.2 advises against it.
     var sendsBody: Bool {

@@ -121,8 +121,8 @@ extension HTTPAgent {
         // With a proxy, libcurl looks up the proxy's name.
         if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
             staleNames.doubt(flight.url.host, now: ccurl_wall_seconds())
-            // The job would fail for good reason only if the address is current: another server may have taken the old
-            // address.
+            // The address may be outdated: another server may have it now. The call is begun again before its job
+            // fails.
             if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {
                 return unsafe lookAgain(slot, flight, result)
             }
@@ -250,7 +250,7 @@ extension HTTPAgent {
         next.method = method
         next.keepsBody = flight.keepsBody && keepsBody
         let staysWithHost = url.hasSameOrigin(as: flight.url) || flight.url.isUpgrade(to: url)
-        // A body often contains data like that of a secret header. It goes only to the host that it was meant for.
+        // A body often contains secrets like a header does. It goes only to the host that it was meant for.
         if !staysWithHost, next.keepsBody, flight.call.body != .none {
             return deny(
                 "status \(status) asks to send the body from \(flight.url.origin) to another origin, \(url.origin); "
@@ -308,7 +308,7 @@ extension HTTPAgent {
         return isReady
     }
 
-    /// The changes of the call in its jar. Cookies of other origins are added to those of its own.
+    /// The changes of the call in its jar. Cookies of other origins are added to the cookies of its own origin.
     private func cookies(of flight: Flight) -> CookieChanges? {
         if !flight.cookiesOfOrigin.isEmpty {
             _ = flight.transfer.setCookies(flight.cookiesOfOrigin + flight.transfer.cookies)

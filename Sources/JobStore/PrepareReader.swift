@@ -36,7 +36,7 @@ public struct PrepareReader: Sendable {
         return bodies
     }
 
-    /// The job with its call. The columns are those of `StoreStatement.prepare`.
+    /// The job with its call. `StoreStatement.prepare` names the columns.
     ///
     /// - Parameter body: the body if it came in slices.
     public func complete(

@@ -142,7 +142,7 @@ public enum StoreCalls {
         parameters.append(int64s: long)
     }
 
-    /// `settle`: changes with an id above `after`. If `isAlone`, those of one batch or chain only.
+    /// `settle`: changes with an id above `after`. If `isAlone`, only the changes of one batch or chain.
     public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters)
     {
         parameters.removeAll()
