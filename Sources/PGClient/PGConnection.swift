@@ -128,8 +128,8 @@ public struct PGConnection: ~Copyable {
         case PGRES_FATAL_ERROR:
             defer { unsafe PQclear(result) }
             let error = unsafe PGError.fromServer(result, operation: operation)
-            // libpq's message about the end of the connection replaces the server's. The text of the server's stands
-            // before it.
+            // libpq's error about a closed connection replaces the server's error. libpq keeps the server's text in
+            // front of its own.
             throw error.sqlState == nil ? unsafe PGLink.lostError(link.raw, operation) : error
         default:
             unsafe PQclear(result)
