@@ -2,18 +2,18 @@
 
 internal import CHTTPServer
 
-/// Where the pages of a worker are served: an address in numbers and a port, `127.0.0.1:9464` or `[::1]:9464`.
+/// The address of a worker's pages: a numeric address and a port, `127.0.0.1:9464` or `[::1]:9464`.
 public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
-    /// IPv4 or IPv6, without brackets.
+    /// The IPv4 or IPv6 address, without brackets.
     public let host: String
-    /// 1 to 65535.
+    /// The port, 1 to 65535.
     public let port: UInt16
-    /// Whether only programs on this machine reach it.
+    /// Whether only programs on this machine can reach it.
     public let isLoopback: Bool
 
-    /// From `ADDR:PORT`.
+    /// Reads `ADDR:PORT`.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: its defect.
     public init(_ text: String) throws(AdminError) {
         guard let colon = text.lastIndex(of: ":") else { throw AdminError(reason: "it has no port") }
         guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
@@ -41,12 +41,12 @@ public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
         isLoopback = true
     }
 
-    /// `127.0.0.1:9464`, `[::1]:9464`.
+    /// For example `127.0.0.1:9464` or `[::1]:9464`.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// Why pages cannot be served.
 public struct AdminError: Error, Equatable, Sendable {
-    /// What is wrong, as the end of a sentence; without a secret.
+    /// The defect as the end of a sentence, without a secret.
     public let reason: String
 }

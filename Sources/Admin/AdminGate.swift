@@ -2,15 +2,15 @@
 
 internal import CHTTPServer
 
-/// Who may read the pages that tell of jobs.
+/// Decides which readers get the pages about jobs.
 struct AdminGate: Sendable {
-    /// What readers must show; nil: they are on this machine, and nothing is asked.
+    /// The token that readers must send; nil: all readers are on this machine, and no token is needed.
     let token: AdminToken?
 
-    /// Why a reader gets nothing; nil: it may read.
+    /// The refusal of a reader; nil if it may read.
     ///
-    /// Without a token the name that was asked for must be an address or `localhost`: a page of the web may point a
-    /// name of its own to 127.0.0.1, and would then read these as its own (DNS rebinding).
+    /// Without a token the requested host must be an address or `localhost`. A page of the web may point its own name
+    /// to 127.0.0.1, and would then read these pages as its own (DNS rebinding).
     func refusal(of request: PageRequest) -> Page? {
         if let token {
             guard !token.isShown(by: request.authorization) else { return nil }
@@ -25,7 +25,7 @@ struct AdminGate: Sendable {
                 "ask for an address like 127.0.0.1 or for localhost; other names need a token, see --http-token-file\n")
     }
 
-    /// Whether a header `Host` names `localhost` or an address in numbers, with or without a port.
+    /// Whether a `Host` header is `localhost` or a numeric address, with or without a port.
     private static func isAddress(_ host: String) -> Bool {
         let name: Substring
         if host.hasPrefix("["), let end = host.firstIndex(of: "]") {

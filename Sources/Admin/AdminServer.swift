@@ -5,35 +5,36 @@ public import Engine
 internal import Glibc
 public import PGClient
 
-/// The pages of a worker: `/healthz`, `/readyz`, `/metrics` and the dashboard, on threads of their own.
+/// Serves a worker's pages on separate threads: `/healthz`, `/readyz`, `/metrics` and the dashboard.
 ///
-/// A loop that hangs and a database that does not answer are what these pages are for, so they share nothing with
-/// either: the loop's state is in `WorkerHealth`, and health never asks the database (decision 22).
+/// The pages must answer while the loop hangs or the database does not answer. So they share nothing with either: the
+/// loop's state is in `WorkerHealth`, and health never asks the database (decision 22).
 public final class AdminServer: Sendable {
-    /// What the worker's loop writes and the pages tell.
+    /// The state that the worker's loop writes and the pages read.
     public let workerHealth = WorkerHealth()
     private let slots: Int
     private let gate: AdminGate
     private let fleet: ReadOnlyDatabase
     private let dashboard: Dashboard
 
-    /// Serves nothing yet.
+    /// A server that is not started.
     ///
     /// - Parameters:
-    ///   - slots: calls that the worker may have in flight.
-    ///   - token: what readers must show; nil: nothing. `/healthz` and `/readyz` say one sentence only, and never ask
-    ///     for it.
+    ///   - slots: the most calls in flight of the worker.
+    ///   - token: the token that readers must send; nil: none. `/healthz` and `/readyz` return one sentence only and never
+    ///     need it.
     public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
         self.slots = slots
         gate = AdminGate(token: token)
-        // Two connections: a page that takes long keeps no collector of metrics waiting.
+        // Two connections, so that a slow page does not delay a collector of metrics.
         fleet = ReadOnlyDatabase(database)
         dashboard = Dashboard(ReadOnlyDatabase(database))
     }
 
-    /// Serves from now on. At most once in a process, after signals are blocked: its threads must not get them.
+    /// Starts serving. Call it at most once in a process, and after signals are blocked: its threads must not receive
+    /// them.
     ///
-    /// - Throws: the address cannot be bound.
+    /// - Throws: an error if the address cannot be bound.
     ///
     /// C: `MHD_start_daemon`.
     public func start(at address: AdminAddress) throws(AdminError) {
@@ -52,7 +53,7 @@ public final class AdminServer: Sendable {
         }
     }
 
-    /// Answers no more; waits up to a second for what is being answered, so that the process does not end under it.
+    /// Stops serving. It waits up to a second for running answers, so that the process does not end during one.
     ///
     /// C: `MHD_quiesce_daemon`.
     public func stop() {
@@ -106,7 +107,7 @@ public final class AdminServer: Sendable {
         for (answer, calls) in workerHealth.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
-        // Two collectors at once are served one after the other; a database that hangs holds up few.
+        // Collectors are served one after the other, so a hanging database blocks few threads.
         let fleet = (try? fleet.read(waits: 50, FleetMetrics.read)).flatMap(\.self)
         if let fleet { metrics.append(fleet) }
         metrics.single(

@@ -2,16 +2,16 @@
 
 internal import JobModel
 
-/// What a reader of pages must know: `Authorization: Bearer TOKEN`. Never shown.
+/// The token that readers send as `Authorization: Bearer TOKEN`. It is never shown.
 public struct AdminToken: Equatable, Sendable {
     private let bytes: [UInt8]
 
-    /// Shorter ones can be guessed.
+    /// The minimum length. Shorter tokens can be guessed.
     private static let leastLength = 16
 
-    /// From a file's text; white space around it does not count.
+    /// Reads the text of a file. Surrounding white space is ignored.
     ///
-    /// - Throws: what is wrong with it, without a word of it.
+    /// - Throws: its defect, without quoting it.
     public init(_ text: String) throws(AdminError) {
         let words = text.utf8.split { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let bytes = words.first.map(Array.init) ?? []
@@ -24,10 +24,10 @@ public struct AdminToken: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether a header of a request shows it: `Bearer TOKEN`, or `Basic` with any name and the token as the password,
-    /// as browsers send it.
+    /// Whether a header contains the token: `Bearer TOKEN`, or `Basic` with any user and the token as the password, as
+    /// browsers send it.
     ///
-    /// Takes the same time wherever the first difference is.
+    /// The comparison takes constant time.
     func isShown(by authorization: String?) -> Bool {
         guard let authorization else { return false }
         let words = authorization.split(separator: " ", maxSplits: 1)

@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// What the views say of the whole fleet, as metrics: the same from each of its workers.
+/// The metrics of the whole fleet from the views. All workers return the same values.
 enum FleetMetrics {
     private static let queues = """
         select queue, ready, scheduled, running, waiting, succeeded, failed, cancelled, expired, skipped, unknown,
@@ -17,12 +17,12 @@ enum FleetMetrics {
            or (state = 'lost' and ended_at > now() - interval '10 minutes')
          group by state order by state
         """
-    /// Those with limits; there are as many as roles that insert.
+    /// The clients with limits: at most one for each role that inserts.
     private static let clients = """
         select role, unfinished, max_unfinished, lanes, max_lanes::bigint from postrider.client_status
           order by unfinished desc, role limit 1000
         """
-    /// By the index of failures, from its end; a job without a track ended before it had one.
+    /// Reads the index of failures from its end. A job without a track ended before it had one.
     static let failures = """
         select coalesce((select t.queue from postrider_internal.tracks t where t.id = r.track),
                         (select j.queue from postrider.jobs j where j.id = r.job_id)) as queue, r.error_code, count(*)
@@ -32,7 +32,7 @@ enum FleetMetrics {
                  order by f.finished_at desc, f.job_id desc limit 1000) r
          group by 1, 2 order by 1, 2
         """
-    /// Of the last whole minute; no row if no job ended in it.
+    /// The times of the last whole minute. No row if no job ended in it.
     private static let times = """
         select finished, failed, wait_p50_ms::float8, wait_p95_ms::float8, wait_p99_ms::float8,
                call_p50_ms::float8, call_p95_ms::float8, call_p99_ms::float8
@@ -43,7 +43,7 @@ enum FleetMetrics {
     private static let restores =
         "select count(*), extract(epoch from max(found_at))::float8 from postrider.restores"
 
-    /// If there are more, only the schedules that left out ticks most recently.
+    /// At most so many schedules. If there are more, those that missed ticks most recently.
     private static let schedules = """
         select name, missed, skipped, extract(epoch from last_missed_at)::float8
           from (select s.name, s.missed, s.skipped, s.last_missed_at from postrider.schedule_status s
@@ -54,7 +54,7 @@ enum FleetMetrics {
     private static let standing = ["ready", "scheduled", "running", "waiting"]
     private static let ended = ["succeeded", "failed", "cancelled", "expired", "skipped", "unknown"]
 
-    /// The fleet's families.
+    /// Reads all families of the fleet.
     static func read(_ connection: borrowing PGConnection) throws(PGError) -> MetricsText {
         var metrics = MetricsText()
         let queues = try connection.query(FleetMetrics.queues)
@@ -90,7 +90,7 @@ enum FleetMetrics {
                     Double(queues.int64(row, column + 1)))
             }
         }
-        // No counter: a job that is retried is taken off again.
+        // A gauge and not a counter, since a retry takes a job off again.
         metrics.family("postrider_jobs_ended", .gauge, "Jobs that have ended, by queue and state.")
         for row in 0..<queues.rowCount {
             for (column, state) in ended.enumerated() {
@@ -147,7 +147,7 @@ enum FleetMetrics {
             ("postrider_judgements_waiting", "Answers with expensive expressions that waited to be judged there."),
         ].enumerated() {
             metrics.family(name, .gauge, help)
-            // What a lost one had is nobody's any more.
+            // The slots and calls of a lost worker no longer exist.
             for row in 0..<workers.rowCount where column == 0 || workers.text(row, 0) != "lost" {
                 metrics.sample(name, ["state": workers.text(row, 0)], Double(workers.int64(row, column + 1)))
             }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Metrics in Prometheus' text format, version 0.0.4: families one after the other, each with its help and type.
+/// Metrics in Prometheus' text format, version 0.0.4. Each family has its help and type.
 struct MetricsText {
-    /// What a family measures.
+    /// The type of a family.
     enum Kind: String {
-        /// Goes up and down.
+        /// A value that rises and falls.
         case gauge
-        /// Only grows, from 0 at the worker's start.
+        /// A value that only grows, from 0 at the worker's start.
         case counter
-        /// Quantiles of what was seen; without a sum and a count.
+        /// Quantiles of observations, without a sum and a count.
         case summary
     }
 
     /// The Content-Type of the text.
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// What was written so far; each line ends with a line feed.
+    /// The text so far. Each line ends with a line feed.
     private(set) var text = ""
 
-    /// Begins a family; its samples follow.
+    /// Begins a family. Its samples follow.
     mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    /// A sample of the family begun last.
+    /// Adds a sample to the current family.
     mutating func sample(_ name: String, _ labels: KeyValuePairs<String, String>, _ value: Double) {
         text += name
         if !labels.isEmpty {
@@ -34,23 +34,23 @@ struct MetricsText {
         text += " \(MetricsText.number(value))\n"
     }
 
-    /// Puts the families of another text behind these.
+    /// Appends the families of another text.
     mutating func append(_ other: MetricsText) {
         text += other.text
     }
 
-    /// A family of one sample.
+    /// Adds a family of one sample.
     mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
         family(name, kind, help)
         sample(name, [:], value)
     }
 
-    /// Whole numbers without a fraction, so that counts read as counts.
+    /// Writes whole numbers without a fraction.
     private static func number(_ value: Double) -> String {
         value.rounded() == value && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"
     }
 
-    /// Backslash, quote and line feed are written as two characters.
+    /// Escapes backslash, quote and line feed.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {

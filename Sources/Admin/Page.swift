@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a reader gets.
+/// The answer to a reader.
 struct Page: Equatable, Sendable {
-    /// The status of HTTP.
+    /// The HTTP status.
     var status: UInt32
     /// The Content-Type.
     var type = "text/plain; charset=utf-8"
-    /// The whole of it.
+    /// The whole body.
     var body: String
 }

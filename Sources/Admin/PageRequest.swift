@@ -2,23 +2,23 @@
 
 internal import CHTTPServer
 
-/// What a reader asks for.
+/// The request of a reader.
 struct PageRequest: Equatable, Sendable {
-    /// Without the query, decoded.
+    /// The decoded path, without the query.
     var path: String
-    /// The arguments of the query, decoded; an empty one is as good as none. Of several with one name the first.
+    /// The decoded arguments of the query. An empty one counts as absent. If a name repeats, the first value counts.
     var arguments: [String: String] = [:]
     /// The header `Host`.
     var host: String?
     /// The header `Authorization`.
     var authorization: String?
 
-    /// More are not read.
+    /// Further arguments are not read.
     private static let mostArguments: Int32 = 50
 }
 
 extension PageRequest {
-    /// Reads what the server has got. Bytes that are no UTF-8 become U+FFFD.
+    /// Reads the request of the server. Bytes that are not UTF-8 become U+FFFD.
     init(_ exchange: OpaquePointer) {
         path = unsafe String(cString: chttpserver_path(exchange))
         host = unsafe chttpserver_header(exchange, "Host").map { unsafe String(cString: $0) }

@@ -4,35 +4,34 @@ internal import Glibc
 internal import PGClient
 internal import Synchronization
 
-/// A connection that only reads, opened when first needed and kept. One reader at a time.
+/// A read-only connection, opened when it is needed and then kept. Only one reader uses it at a time.
 ///
-/// A reader who would have to wait for another one gives up early, so a database that does not answer holds one thread
-/// and no more.
+/// A reader that must wait for another one gives up early. So a database that does not answer blocks one thread only.
 final class ReadOnlyDatabase: Sendable {
     private let database: PGConnectionString
     private let connection = Mutex<PGConnection?>(nil)
 
-    /// A statement ends after so long: 5 s. Times are shown in UTC. Views of many parts would have their expressions
-    /// compiled, for longer than they take.
+    /// The settings of a transaction. A statement ends after 5 s. Times are in UTC. JIT is off: to compile the
+    /// expressions of large views takes longer than to run them.
     private static let begin = """
         begin read only; \(SearchPath.transaction); set local statement_timeout = '5s';
         select \(TransactionTimeout.off(isLocal: true));
         set local timezone = 'UTC'; set local jit = off
         """
-    /// Beyond which nothing of a server that goes on is to be expected: 10 s.
+    /// If the server does not answer for 10 s, the connection is given up.
     private static let answerSeconds = 10
-    /// How often a reader that waits looks again: 10 ms.
+    /// The interval at which a waiting reader checks again: 10 ms.
     private static let look: UInt32 = 10_000
 
-    /// Nothing is opened yet.
+    /// No connection is opened yet.
     init(_ database: PGConnectionString) {
         self.database = database
     }
 
-    /// What a reader finds in a transaction of its own; nil: the last reader was not done after so many waits, 10 ms
+    /// Runs a reader in its own transaction. Nil if the previous reader has not finished after `waits` checks, 10 ms
     /// each.
     ///
-    /// - Throws: not connected, or a statement failed. The next reader opens another connection.
+    /// - Throws: an error if the connection or a statement fails. The next reader opens another connection.
     func read<Value: Sendable>(
         waits: Int = 0, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
     ) throws(PGError) -> Value? {
@@ -53,7 +52,7 @@ final class ReadOnlyDatabase: Sendable {
         if let kept = connection.take(), (try? kept.execute(ReadOnlyDatabase.begin)) != nil {
             open = kept
         } else {
-            // The one that was kept may have been cut meanwhile.
+            // The kept connection may have been closed meanwhile, so a new one is tried.
             open = try PGConnection(database, answerSeconds: ReadOnlyDatabase.answerSeconds)
             try open.execute(ReadOnlyDatabase.begin)
         }

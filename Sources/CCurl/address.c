@@ -9,7 +9,7 @@ typedef struct {
     uint8_t bits;
 } prefix;
 
-// IANA's special-purpose registries; everything that is not plain unicast of the public internet.
+// IANA's special-purpose registries: all ranges outside of plain unicast on the public internet.
 static const prefix denied4[] = {
     {{0}, 8},                 // this network
     {{10}, 8},                // private
@@ -28,8 +28,8 @@ static const prefix denied4[] = {
     {{240}, 4},               // reserved, broadcast
 };
 
-// Forms that carry an IPv4 address are refused whole: none of them is a way to a public service.
-// ::ffff:0:0/96 is not here: the kernel connects it as IPv4, so the IPv4 rules decide.
+// Forms that contain an IPv4 address are refused as a whole, since no public service needs them. ::ffff:0:0/96 is not
+// in the list: the kernel connects it as IPv4, so the IPv4 rules decide.
 static const prefix denied6[] = {
     {{0}, 96},                                                        // ::, ::1, IPv4-compatible
     {{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96},                       // ::ffff:0:0:0/96, IPv4-translated

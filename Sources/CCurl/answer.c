@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callbacks that take the answer: header lines into one block, the body into one buffer, both limited.
+// The callbacks that receive the answer. Header lines go into one block, the body into one buffer. Both have a limit.
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/// All header lines of one sending together, 1xx answers and trailers included. libcurl itself stops a
-/// single line at 100 KiB and all of one answer at 300 KiB.
+/// The most bytes of all header lines of one sending, including 1xx answers and trailers. libcurl itself limits a
+/// single line to 100 KiB and the lines of one answer to 300 KiB.
 enum { HEADERS_LIMIT = 256 * 1024 };
-/// What 63 bits always hold.
+/// Numbers of so many digits always fit into 63 bits.
 enum { LENGTH_DIGITS = 18 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -26,7 +26,7 @@ bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
     return true;
 }
 
-/// Keeps bytes that need no decoding. `decoded` of them are kept already.
+/// Keeps bytes that need no decoding. `decoded` of them were kept before.
 static size_t keep_plain(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     size_t done = t->decoded < length ? t->decoded : length;
     if (ccurl_lacks_room(t, length - done)) return ccurl_wait_for_room(t);
@@ -34,8 +34,8 @@ static size_t keep_plain(ccurl_transfer *t, const uint8_t *bytes, size_t length)
     return ccurl_keep_body(t, bytes + done, length - done) ? length : 0;
 }
 
-/// Keeps received bytes together with the decoded ones, because the rest of the answer may be impossible to decode. If both together exceed
-/// the limit of the answer, the received bytes are given up.
+/// Keeps received bytes in addition to the decoded ones, because the rest of the answer may be impossible to decode. If
+/// both together exceed the limit of the answer, the received bytes are dropped.
 static bool keep_raw(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     if (t->raw_is_lost) return true;
     if ((int64_t)(t->answer.length + t->raw.length + length) > t->answer_limit) {
@@ -80,7 +80,7 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     const uint8_t *body = (const uint8_t *)bytes;
     if (!t->coding) return keep_plain(t, body, length);
     if (t->room < t->answer_limit && ccurl_coding_is_nested(t->coding)) return ccurl_wait_for_room(t);
-    // After a pause libcurl hands the same bytes out once more, with what has come behind them.
+    // After a pause libcurl delivers the same bytes again, followed by new ones.
     size_t done = t->decoded < length ? t->decoded : length, left = 0;
     t->decoded = 0;
     if (!ccurl_coding_write(t, body + done, length - done, &left)) {
@@ -109,7 +109,7 @@ bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     return true;
 }
 
-// RFC 9110 §5.6.2.
+// The characters of a token (RFC 9110 §5.6.2).
 static bool is_token(unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c > ' ' && c < 0x7f && strchr("!#$%&'*+-.^_`|~", c));
@@ -117,7 +117,8 @@ static bool is_token(unsigned char c) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Takes a Content-Length: a number, or a list that repeats it (RFC 9112 §6.3). False: anything else, or another one than before.
+/// Takes a Content-Length: a number, or a list that repeats it (RFC 9112 §6.3). False for anything else, or for a
+/// second value that differs.
 static bool take_length(ccurl_transfer *t, const char *text, size_t length) {
     const char *end = text + length;
     for (;;) {
@@ -138,7 +139,7 @@ bool ccurl_has_no_body(const ccurl_transfer *t) {
     return !t->answering || t->method == METHOD_HEAD || t->head_status == 204 || t->head_status == 304;
 }
 
-/// Appends a field value; what could break the one-line-per-header form becomes a space (RFC 9110 §5.5).
+/// Appends a field value. Characters that would break the form of one line per header become spaces (RFC 9110 §5.5).
 static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) {
         char c = bytes[i];
@@ -158,7 +159,7 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     const char *space = memchr(line, ' ', length);
     if (space && line + length - space > 3)
         for (int i = 1; i <= 3 && is_digit(space[i]); i++) t->head_status = t->head_status * 10 + space[i] - '0';
-    // libcurl takes a 101 that nobody asked for as final.
+    // libcurl regards an unrequested 101 as final.
     t->answering = t->head_status < 100 || t->head_status > 199 || t->head_status == 101;
 }
 
@@ -168,7 +169,7 @@ static bool names_chunks(const char *value, size_t length) {
     return false;
 }
 
-/// Whether a header may name a wait: Retry-After, retry-after-ms, x-ms-retry-after-ms, RateLimit… or X-Rate….
+/// Whether the header may ask for a wait: Retry-After, retry-after-ms, x-ms-retry-after-ms, RateLimit… or X-Rate….
 static bool asks_for_wait(const char *name, size_t length) {
     return (length >= 9 && memcmp(name, "ratelimit", 9) == 0) || (length >= 11 && memcmp(name, "x-rate", 6) == 0) ||
            (length >= 11 && memcmp(name, "retry-after", 11) == 0) ||
@@ -186,12 +187,12 @@ static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t val
         t->has_wait = true;
     } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
         t->folds_length = true;
-        // Nobody can tell where such an answer ends. libcurl takes the digits at its beginning, and the end of the connection where
-        // they are beyond 63 bits.
+        // The end of such an answer is undefined. libcurl uses the digits at the beginning. Beyond 63 bits it reads
+        // until the end of the connection.
         if (!take_length(t, (const char *)t->head.bytes + value, value_length) && !ccurl_has_no_body(t)) t->length_unclear = true;
     } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
                (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
-        // A download takes its bytes as they are sent.
+        // A download keeps the bytes as they are sent.
         if (name[0] == 't' || t->decodes) t->coded = !t->part && !t->library_decodes;
         if (name[0] == 't' && names_chunks((const char *)t->head.bytes + value, value_length)) t->chunked = true;
     }
@@ -207,12 +208,12 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     }
     while (length && is_blank(line[length - 1])) length--;
     if (t->head_state != HEAD_LINES) {
-        // A final answer may be followed by another one only after 1xx or 417; else these are trailers.
+        // A final answer may be followed by another one only after 1xx or 417. Otherwise these lines are trailers.
         if (length > 5 && strncasecmp(line, "HTTP/", 5) == 0 && t->answer.length == 0 && t->sink != TO_PART)
             begin_block(t, line, length);
         return whole;
     }
-    // A line of blanks alone folds nothing into the value before it.
+    // A line with blanks only adds nothing to the value before it.
     if (length == 0 && (line[0] == '\r' || line[0] == '\n')) {
         t->head_state = HEAD_DONE;
         ccurl_closing_begin(t);
@@ -224,11 +225,11 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     }
     ccurl_buffer *b = &t->head;
     if (is_blank(line[0])) {
-        // A folded line continues the value before it, one space between (RFC 9112 §5.2).
+        // A folded line continues the value before it, separated by one space (RFC 9112 §5.2).
         size_t skip = 0;
         while (skip < length && is_blank(line[skip])) skip++;
         if (!t->folding || b->length == 0 || skip == length) return whole;
-        // libcurl has taken what stands before the fold for all of it.
+        // libcurl has used the part before the fold as the whole value.
         if (t->folds_length && skip < length && !ccurl_has_no_body(t)) t->length_unclear = true;
         b->bytes[b->length - 1] = ' ';
         append_value(b, line + skip, length - skip);

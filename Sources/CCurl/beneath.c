@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens files below a root, name by name. Each step names one entry of a directory that is already open, so there is
-// no path for anybody to change between a check and its use.
+// Opens files below a root, name by name. Each step opens one entry of a directory that is already open. So no path can
+// be changed between a check and its use.
 #include "ccurl_files.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ bool ccurl_path_is_beneath(const char *path) {
     }
 }
 
-/// Opens one entry of `directory`; `name` holds no slash and is not `..`.
+/// Opens one entry of `directory`. `name` contains no slash and is not `..`.
 static int open_entry(int directory, const char *name, int flags, mode_t mode) {
     flags |= O_CLOEXEC | O_NOFOLLOW;
     struct open_how how = {
@@ -38,7 +38,8 @@ static int open_entry(int directory, const char *name, int flags, mode_t mode) {
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
     long fd = syscall(SYS_openat2, directory, name, &how, sizeof how);
-    // Linux before 5.6 and some container sandboxes have no openat2; one name with O_NOFOLLOW cannot leave either.
+    // Linux before 5.6 and some container sandboxes lack openat2. A single name with O_NOFOLLOW cannot leave the root
+    // either.
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) fd = openat(directory, name, flags, mode);
     return fd < 0 ? -errno : (int)fd;
 }
@@ -54,11 +55,11 @@ int ccurl_parent_beneath(int root, const char *path, bool make_parents, const ch
         entry[slash - path] = 0;
         int next = open_entry(directory, entry, O_PATH | O_DIRECTORY, 0);
         if (next == -ENOENT && make_parents) {
-            // Somebody else may make it at the same time.
+            // Another process may create it at the same time.
             if (mkdirat(directory, entry, 0777) != 0 && errno != EEXIST) next = -errno;
             else next = open_entry(directory, entry, O_PATH | O_DIRECTORY, 0);
         }
-        // O_PATH with O_NOFOLLOW opens the link itself, and O_DIRECTORY then complains about its kind.
+        // O_PATH with O_NOFOLLOW opens a link itself, and O_DIRECTORY then reports its kind.
         struct stat kind;
         if (next == -ENOTDIR && fstatat(directory, entry, &kind, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(kind.st_mode))
             next = -ELOOP;

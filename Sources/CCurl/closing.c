@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What OpenSSL knows of a connection and libcurl does not tell: how it ended, and whether its server asks for a certificate; and the
-// end of a stream of HTTP/2.
+// Facts about a connection that OpenSSL knows and libcurl does not report: how it ended, and whether its server asks
+// for a certificate. Also the end of an HTTP/2 stream.
 //
-// An answer with neither length nor chunks ends with its connection. Over TLS the end has to be announced by close_notify,
-// else anybody on the way may have made it (RFC 9112 §9.8); libcurl 7.88 takes both ends for the same.
+// An answer with neither length nor chunks ends with its connection. Over TLS a close_notify must announce the end,
+// because otherwise an attacker on the way may have caused it (RFC 9112 §9.8). libcurl 7.88 does not distinguish the
+// two ends.
 #include "internal.h"
 
 #include <openssl/ssl.h>
@@ -31,12 +32,13 @@ bool ccurl_answer_is_whole(const ccurl_transfer *t) {
 }
 
 bool ccurl_stream_is_whole(const ccurl_transfer *t) {
-    // libcurl writes a text where the stream was reset with an error.
+    // libcurl writes an error text if the stream was reset with an error.
     return t->multiplexed && !t->error_text[0] && ccurl_answer_is_whole(t);
 }
 
 void ccurl_certificate_look(ccurl_transfer *t) {
     SSL *tls = ccurl_tls_of(t->easy);
-    // A server names its signature algorithms to a client in that request alone (RFC 8446 §4.3.2, RFC 5246 §7.4.4).
+    // A server sends its signature algorithms to a client only when it requests a certificate (RFC 8446 §4.3.2, RFC
+    // 5246 §7.4.4).
     if (tls && SSL_get_sigalgs(tls, -1, NULL, NULL, NULL, NULL, NULL) > 0) t->certificate_wanted = true;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Content-Encoding, undone here and not by libcurl: 7.88 does not tell a stream that ended from one that was cut off,
-// and knows neither a gzip stream of several members nor one with padding behind it.
+// Decodes Content-Encoding instead of libcurl. libcurl 7.88 does not distinguish a complete stream from a cut one. And
+// it supports neither gzip streams of several members nor padding after the end.
 #include "internal.h"
 
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
-/// As many as libcurl takes.
+/// The most nested encodings, as in libcurl.
 enum { STEPS = 5 };
 
 typedef enum { UNBEGUN, INSIDE, ENDED, PADDED } step_state;
 
-/// One encoding of several that lie one in the other.
+/// One encoding of several nested ones.
 typedef struct {
     bool is_gzip;
     step_state state;
@@ -23,7 +23,7 @@ typedef struct {
 
 struct ccurl_coding {
     int count;
-    /// The outermost first.
+    /// The steps, the outermost first.
     step steps[STEPS];
 };
 
@@ -31,13 +31,13 @@ static bool is_name(const char *text, size_t length, const char *name) {
     return strlen(name) == length && strncasecmp(text, name, length) == 0;
 }
 
-/// Whether a value names no coding, but is sent by mistake for the charset, the media type or the framing of a body. The bytes are
-/// then as the server has them.
+/// Whether a value is not a coding, but is sent by mistake for the charset, the media type or the framing of a body.
+/// The bytes are then unencoded.
 static bool is_no_coding(const char *text, size_t length) {
     static const char *const names[] = {"identity", "none", "chunked", "aws-chunked", "binary", "7bit", "8bit", "utf8", "us-ascii",
                                         "ascii", "latin1", "plain", "text", "json", "null", "default"};
     static const char *const beginnings[] = {"utf-", "iso-", "windows-", "charset"};
-    // No token (RFC 9110 §8.4.1), like text/html or charset=utf-8.
+    // The value is not a token (RFC 9110 §8.4.1), for example text/html or charset=utf-8.
     if (length == 0 || memchr(text, '/', length) || memchr(text, '=', length) || memchr(text, '"', length)) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (is_name(text, length, names[i])) return true;
@@ -48,7 +48,7 @@ static bool is_no_coding(const char *text, size_t length) {
     return false;
 }
 
-/// Adds what one header line lists; false: there is something that nobody here can undo.
+/// Adds the codings of one header line. False if one of them is unknown.
 static bool add(ccurl_coding *c, const char *text, size_t length) {
     const char *end = text + length;
     while (text < end) {
@@ -68,7 +68,7 @@ static bool add(ccurl_coding *c, const char *text, size_t length) {
     return true;
 }
 
-/// Adds what all headers of this name list, in their order.
+/// Adds the codings of all headers of this name, in order.
 static bool add_headers(ccurl_coding *c, const ccurl_buffer *head, const char *name) {
     const char *line = (const char *)head->bytes, *end = line + head->length;
     size_t name_length = strlen(name);
@@ -90,7 +90,7 @@ bool ccurl_coding_begin(ccurl_transfer *t) {
         t->memory_out = true;
         return false;
     }
-    // What was applied last is undone first, and the transfer's codings lie around the content's.
+    // Decoding reverses the order, and the transfer codings enclose the content codings.
     bool knows_content = !t->decodes || add_headers(c, &t->head, "content-encoding: ");
     if (!knows_content || !add_headers(c, &t->head, "transfer-encoding: ")) {
         free(c);
@@ -117,15 +117,15 @@ static bool fail(ccurl_transfer *t, int code) {
     return false;
 }
 
-/// Brings a step to where its next byte belongs into a stream; false: it belongs nowhere.
+/// Prepares a step for its next byte. False if the byte belongs to no stream.
 static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
     if (s->state == ENDED) {
-        // Members of gzip stand one behind the other (RFC 1952 §2.2).
+        // The members of gzip follow each other (RFC 1952 §2.2).
         if (!s->is_gzip || first != 0x1f) return fail(t, Z_DATA_ERROR);
         inflateReset(&s->z);
     } else {
-        // Deflate means zlib's form (RFC 9110 §8.4.1.2), and some send it bare. Zlib's first byte is 8 in its lower
-        // half; bare, that would be a stored block with a bit set that is left unused.
+        // Deflate means zlib's format (RFC 9110 §8.4.1.2), but some servers send it raw. In zlib's format the lower
+        // half of the first byte is 8. In raw deflate that would be a stored block with an unused bit set.
         int bits = s->is_gzip ? 15 + 32 : (first & 15) == 8 ? 15 : -15;
         int code = inflateInit2(&s->z, bits);
         if (code != Z_OK) return fail(t, code);
@@ -140,7 +140,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
     uint8_t out[16 * 1024];
     while (length) {
         if (s->state == ENDED || s->state == PADDED) {
-            // Zeros that fill up a block of a tape or disk; gzip(1) passes over them, too.
+            // Zeros that fill a block of a tape or disk. gzip(1) ignores them as well.
             if (*bytes == 0) {
                 s->state = PADDED;
                 bytes++;
@@ -156,7 +156,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
         do {
             s->z.next_out = out;
             s->z.avail_out = sizeof out;
-            // With no input left there are at most a few kilobytes to come.
+            // Without further input, at most a few kilobytes of output follow.
             if (left && t->room < t->answer_limit && s->z.avail_in) {
                 int64_t room = t->room - (int64_t)(t->answer.length + t->raw.length);
                 if (room <= 0) {
@@ -169,14 +169,14 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
             code = inflate(&s->z, Z_NO_FLUSH);
             size_t made = offered - s->z.avail_out;
             s->made += (int64_t)made;
-            // What lies between two steps is limited as well: it could be a thousand times what comes out.
+            // The output between two steps is limited as well: it may be a thousand times the final output.
             if (s->made > t->answer_limit) {
                 t->body_too_large = true;
                 return false;
             }
             if (made && !undo(t, index + 1, out, made, NULL)) return false;
         } while (code == Z_OK && (s->z.avail_in || s->z.avail_out == 0));
-        // Z_BUF_ERROR: the output was just full, and there was nothing more.
+        // Z_BUF_ERROR: the output was just full, and no further output was left.
         if (code == Z_STREAM_END) s->state = ENDED;
         else if (code != Z_OK && code != Z_BUF_ERROR) return fail(t, code);
         bytes += length - s->z.avail_in;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The helper thread and its queue. A part or a file is in the queue at most once; each turn does one bounded piece of its work
-// and puts it back behind the others, so that a long hash delays nobody for long.
+// The helper thread and its queue. A part or a file is in the queue at most once. Each turn does one bounded piece of
+// its work and puts it at the end of the queue, so that a long hash delays others only briefly.
 #include "part.h"
 
 #include "ccurl.h"
@@ -33,7 +33,7 @@ int64_t ccurl_disk_waits_since(const ccurl_work *w) {
 
 void ccurl_disk_tell(ccurl_disk *d) { eventfd_write(d->event, 1); }
 
-/// Works until the queue is empty; called and left with the lock held.
+/// Works until the queue is empty. The caller holds the lock, before and after.
 static void serve(ccurl_disk *d) {
     ccurl_work *w;
     while ((w = d->first)) {
@@ -47,7 +47,7 @@ static void serve(ccurl_disk *d) {
         pthread_mutex_lock(&d->lock);
         d->current = NULL;
         if (w->freed && w->settled) {
-            // One that was queued meanwhile goes when its turn comes.
+            // If it was queued again meanwhile, it is destroyed in its next turn.
             if (!w->queued) w->destroy(w);
         } else if (more) {
             ccurl_disk_enqueue(w);
@@ -93,7 +93,7 @@ ccurl_disk *ccurl_disk_create(const char *root, const char *holder) {
     d->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     d->path = strdup(root);
     d->root = -1;
-    // Signals are the loop's.
+    // Only the loop's thread receives signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -115,7 +115,8 @@ void ccurl_disk_destroy(ccurl_disk *d) {
     pthread_mutex_unlock(&d->lock);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    // A disk that hangs must not keep the process: then thread and memory are left to its end.
+    // A hanging disk must not keep the process alive. The thread and its memory are then left to the end of the
+    // process.
     limit.tv_sec += 10;
     if (pthread_timedjoin_np(d->thread, NULL, &limit) != 0) return;
     close(d->event);
@@ -216,7 +217,7 @@ bool ccurl_part_append(ccurl_part *p, const void *bytes, size_t length) {
     p->starved = !fits;
     pthread_mutex_unlock(&p->work.disk->lock);
     if (fits) {
-        // The thread never touches what lies behind the head.
+        // The thread never touches the bytes after the head.
         size_t at = (size_t)(p->head % RING), first = length < RING - at ? length : RING - at;
         memcpy(p->ring + at, bytes, first);
         memcpy(p->ring, (const uint8_t *)bytes + first, length - first);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "internal.h"
 
-/// libcurl asks for no socket of a paused transfer. Where the body begins in the turn of the request itself, it has not asked for
-/// this one at all, which would go on as an idle one: the rest of the body then ended it (20 of 100 downloads, 1 MB from loopback).
+/// libcurl does not request the socket of a paused transfer. If the body begins in the turn of the request itself,
+/// libcurl has never requested this socket, which would count as idle. The rest of the body would then end it (20 of
+/// 100 downloads, 1 MB from loopback).
 static size_t wait_for_owner(ccurl_transfer *t) {
     t->paused = true;
     ccurl_idle_taken(t);
@@ -16,7 +17,7 @@ size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length) {
         return 0;
     }
     if (!ccurl_part_append(t->part, bytes, length)) {
-        // libcurl keeps these bytes; a part that has failed is found by the owner, who ends the call.
+        // libcurl keeps these bytes. If the part has failed, the owner detects it and ends the call.
         return wait_for_owner(t);
     }
     t->filed += (int64_t)length;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Removes parts that nobody has touched for long, with their notes; follows no link and leaves the rest alone.
+// Removes parts that were unchanged for a long time, with their notes. It follows no links and leaves other files
+// alone.
 #include "part.h"
 
 #include <dirent.h>
@@ -31,7 +32,7 @@ static bool is_old(int directory, const char *name, const walk_state *w) {
     return fstatat(directory, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || (S_ISREG(s.st_mode) && s.st_mtime < w->before);
 }
 
-/// `note` is `X.part.meta`. Under the part's lock, so that a download that is only slow is left alone.
+/// Removes a pair. `note` is `X.part.meta`. It takes the part's lock, so that a slow download keeps its files.
 static void expire_pair(int directory, const char *note, walk_state *w) {
     char part[NAME_MAX + 1];
     size_t length = strlen(note) - strlen(".meta");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are sent as parts: opened and read ahead by the helper thread, handed to libcurl's callbacks by the loop's, and
-// never sent as something else than what they were when the call began.
+// Files that are sent as parts. The helper thread opens them and reads ahead, and the loop's thread gives the bytes to
+// libcurl's callbacks. If a file changes during a call, the call fails.
 #include "ccurl_files.h"
 #include "internal.h"
 #include "part.h"
@@ -14,24 +14,24 @@
 struct ccurl_file {
     ccurl_work work;
     char *path;
-    // Under the disk's lock. The bytes from `tail` to `head`, as places in the file, lie in the ring.
+    // Protected by the disk's lock. The ring contains the bytes of the file from `tail` to `head`.
     ccurl_file_state state;
     ccurl_file_refusal refusal;
     int64_t size, head, tail;
-    /// Counts the times that `tail` was put elsewhere: what was read for another place is dropped.
+    /// How often `tail` was moved. Bytes that were read for an older place are dropped.
     unsigned turn;
-    /// To be read as soon as it is open.
+    /// Whether it is read as soon as it is open.
     bool is_first;
-    /// To be told when there are bytes.
+    /// Whether the loop waits for bytes.
     bool starved;
-    // The thread's; the loop reads the ring between `tail` and `head` only.
+    // Used by the helper thread. The loop reads only the ring between `tail` and `head`.
     int fd;
     struct timespec modified;
     uint8_t *ring;
     size_t capacity;
-    // The loop's.
+    // Used by the loop's thread.
     ccurl_transfer *transfer;
-    /// Sent behind this one by the same call.
+    /// The next file of the same call.
     ccurl_file *next;
 };
 
@@ -41,13 +41,13 @@ static ccurl_file_refusal refusal_of(int error) {
     case EXDEV: case EINVAL: return CCURL_FILE_OUTSIDE;
     case ELOOP: return CCURL_FILE_LINK;
     case EMFILE: case ENFILE: return CCURL_FILE_DESCRIPTORS;
-    // A socket in the file system.
+    // It is a socket in the file system.
     case ENXIO: return CCURL_FILE_KIND;
     default: return CCURL_FILE_UNREADABLE;
     }
 }
 
-/// On the thread, and so are all below up to `step`.
+/// This function and all following ones up to `step` run on the helper thread.
 static bool settle(ccurl_file *f, ccurl_file_state state, ccurl_file_refusal refusal) {
     pthread_mutex_lock(&f->work.disk->lock);
     f->state = state;
@@ -77,7 +77,7 @@ static bool open_file(ccurl_file *f) {
     bool reads = f->is_first && f->size > 0;
     f->starved = reads;
     pthread_mutex_unlock(&f->work.disk->lock);
-    // The owner has nothing to do before there are bytes.
+    // The owner is woken only when bytes are available.
     if (!reads) ccurl_disk_tell(f->work.disk);
     return reads;
 }
@@ -88,14 +88,14 @@ static bool has_changed(const ccurl_file *f) {
            s.st_mtim.tv_nsec != f->modified.tv_nsec;
 }
 
-/// The length was announced before the first byte; the last bytes leave only if the file is still the same.
+/// The length was announced before the first byte. The last bytes are sent only if the file is unchanged.
 static bool read_ahead(ccurl_file *f) {
     pthread_mutex_lock(&f->work.disk->lock);
     int64_t head = f->head, tail = f->tail;
     unsigned turn = f->turn;
     pthread_mutex_unlock(&f->work.disk->lock);
     if (tail == f->size) {
-        // Others of the same call want memory now. Nothing of it is the loop's any more.
+        // Other files of the same call need memory now. The loop uses nothing of this ring any longer.
         free(f->ring);
         f->ring = NULL;
         return false;
@@ -131,7 +131,7 @@ static bool step(ccurl_work *w) {
     ccurl_file_state state = f->state;
     pthread_mutex_unlock(&w->disk->lock);
     if (freed) {
-        // Here and not in `destroy`, which has the lock.
+        // The file is closed here and not in `destroy`, which runs with the lock held.
         if (f->fd >= 0) close(f->fd);
         f->fd = -1;
         return false;
@@ -193,7 +193,7 @@ void ccurl_file_free(ccurl_file *f) {
     pthread_mutex_unlock(&f->work.disk->lock);
 }
 
-/// Takes what the thread has read, and lets the transfer wait where that is nothing.
+/// Returns bytes that the helper thread has read. Without bytes the transfer waits.
 static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     ccurl_file *f = context;
     pthread_mutex_t *lock = &f->work.disk->lock;
@@ -213,7 +213,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
         ccurl_transfer_await(f->transfer, f);
         return CURL_READFUNC_PAUSE;
     }
-    // The thread never touches what lies between them.
+    // The helper thread never touches the bytes between them.
     size_t at = (size_t)(f->tail % (int64_t)f->capacity);
     if (length > f->capacity - at) length = f->capacity - at;
     if (length > size * count) length = size * count;
@@ -223,12 +223,12 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     bool has_room = f->head < f->size && f->capacity - (size_t)(f->head - f->tail) >= BATCH;
     if (has_room || f->tail == f->size) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(lock);
-    // Behind this one in the thread's queue, which gives its memory back first where that is due.
+    // It is queued after this file, which first frees its memory if that is due.
     if (is_read && f->next) begin_reading(f->next, false);
     return length;
 }
 
-// For a second sending: a redirect that keeps the body, or a reused connection that was dead.
+// For a second sending: after a redirect that keeps the body, or on a reused connection that was dead.
 static int on_seek(void *context, curl_off_t offset, int origin) {
     ccurl_file *f = context;
     if (origin != SEEK_SET || offset < 0 || offset > f->size) return CURL_SEEKFUNC_FAIL;
@@ -236,7 +236,7 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
     pthread_mutex_lock(&f->work.disk->lock);
     f->head = f->tail = offset;
     f->turn++;
-    // The others have their turn when it comes, else they all would take memory.
+    // The other files are read in their turn. Otherwise all of them would take memory.
     if (f->is_first) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(&f->work.disk->lock);
     return CURL_SEEKFUNC_OK;
@@ -278,12 +278,12 @@ bool ccurl_transfer_is_answered(ccurl_transfer *t) {
 
 int ccurl_transfer_send_on(ccurl_transfer *t) {
     ccurl_transfer_await(t, NULL);
-    // The disk was what we waited for, not the server.
+    // The call was waiting for the disk and not for the server.
     t->wait_began = ccurl_now();
     if (!t->pool) return 0;
     int others = t->paused || t->waits_for_room ? CURLPAUSE_RECV : CURLPAUSE_CONT;
-    // What was read before the pause libcurl sends first, and counts as paused only then. Undone before that, its part would stay
-    // paused for ever.
+    // libcurl first sends bytes that it read before the pause, and counts as paused only after that. If the pause ended
+    // before, its part would stay paused permanently.
     int code = (int)curl_easy_pause(t->easy, others | CURLPAUSE_SEND);
     return code ? code : (int)curl_easy_pause(t->easy, others);
 }

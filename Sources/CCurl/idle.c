@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Open connections of HTTP/1 that no transfer uses. Whatever arrives on one was asked for by nobody, and the next request
-// would take it for its answer: libcurl 7.88 counts a connection with bytes to read as alive. So they stay watched, and
-// with the first byte, or the end, they are over. HTTP/2 numbers its answers; its idle PING and SETTINGS are in order.
+// Open connections of HTTP/1 that no transfer uses. Bytes that arrive on one were not requested, and the next request
+// would take them as its answer: libcurl 7.88 regards a connection with readable bytes as alive. So these connections
+// stay in the poller, and the first byte, or the end, closes them.
+//
+// HTTP/2 numbers its answers, so PING and SETTINGS on an idle connection are allowed.
 #include "internal.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 
 void ccurl_idle_begin(ccurl_loop *loop, int fd) {
     ccurl_descriptor *d = &loop->descriptors[fd];
-    // One call of the system for each connection, not for each request.
+    // One system call per connection, not per request.
     if (!d->port) d->port = ccurl_socket_port(fd);
     d->idle = true;
     loop->idle_ports[fd] = d->port;
@@ -23,37 +25,38 @@ void ccurl_idle_end(ccurl_loop *loop, int fd) {
 
 void ccurl_idle_retire(ccurl_loop *loop, int fd) {
     ccurl_idle_end(loop, fd);
-    // An end stays readable, and would wake the owner again and again.
+    // The end of a connection stays readable, and would wake the owner repeatedly.
     ccurl_descriptor *d = ccurl_loop_touch(loop, fd);
     if (!d) return;
     d->wanted = 0;
-    // The number may be another file's, which is not ours to shut down.
+    // The number may now belong to another file, which must not be shut down.
     if (!ccurl_socket_is_open(loop, fd)) return;
     if (!d->retired) loop->pools[d->home]->retired++;
     d->retired = true;
-    // libcurl is not told: it finds it dead when it looks, or when it writes, and takes another connection.
+    // libcurl is not informed. It finds the connection dead when it checks it or writes to it, and uses another one.
     shutdown(fd, SHUT_RDWR);
-    // Its look at a TLS connection takes any byte for life, a hang-up or not: none may stay. TCP drops them uncopied
-    // (tcp(7), MSG_TRUNC); 16 MiB at most are there, and what comes later is answered with RST.
+    // libcurl's check of a TLS connection regards any readable byte as a sign of life, even after a hang-up. So all
+    // bytes are removed: TCP drops them without a copy (tcp(7), MSG_TRUNC). There are at most 16 MiB, and later bytes
+    // are answered with RST.
     for (int i = 0; i < 16; i++)
         if (recv(fd, NULL, 1 << 20, MSG_DONTWAIT | MSG_TRUNC) <= 0) break;
 }
 
-/// Bytes, an end or an error.
+/// Whether bytes, an end or an error can be read.
 static bool has_news(int fd) {
     char byte;
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 void ccurl_idle_ready(ccurl_loop *loop, int fd) {
-    // What made it ready may have been the end of the last answer, read since then in the same turn.
+    // The event may have been the end of the last answer, which was read in the same turn.
     if (has_news(fd)) ccurl_idle_retire(loop, fd);
 }
 
 void ccurl_idle_taken(ccurl_transfer *t) {
     if (t->taken < 0 || !t->loop->descriptors[t->taken].idle) return;
     ccurl_idle_end(t->loop, t->taken);
-    // Until libcurl asks for it, which it does when the transfer goes on.
+    // Until libcurl requests the socket, which happens when the transfer continues.
     ccurl_descriptor *d = ccurl_loop_touch(t->loop, t->taken);
     if (d) d->wanted = 0;
 }
@@ -65,16 +68,16 @@ bool ccurl_idle_check(ccurl_transfer *t, int port) {
         const unsigned char *name = NULL;
         unsigned length = 0;
         SSL_get0_alpn_selected(tls, &name, &length);
-        // What the answer's first line says is no proof: libcurl takes "HTTP/2 200" on any connection.
+        // The first line of an answer proves nothing: libcurl accepts "HTTP/2 200" on any connection.
         if (length == 2 && memcmp(name, "h2", 2) == 0) return true;
     }
-    // libcurl does not tell the descriptor here, only its port. Two connections may have the same one, to different
-    // servers; one that has news is to go anyway.
+    // libcurl reports only the local port here, not the descriptor. Two connections to different servers may have the
+    // same port. One with unexpected bytes must end in any case.
     for (int fd = 0; port && fd < t->loop->descriptor_capacity; fd++) {
         if (t->loop->idle_ports[fd] != port) continue;
-        // A TLS record may hold more than the answer that it ended: those bytes the kernel does not have any more.
+        // A TLS record may contain more than the answer that it ended. The kernel no longer has those bytes.
         if ((tls && SSL_has_pending(tls)) || has_news(fd)) ccurl_idle_retire(t->loop, fd);
-        // Not so the one that is taken: the others stay watched.
+        // The connection that is taken is no longer watched. The others stay watched.
         else if (t->part && ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
     }
     return false;

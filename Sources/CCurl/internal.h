@@ -11,64 +11,73 @@
 typedef struct {
     CURLM *handle;
     ccurl_loop *loop;
-    /// When libcurl wants to be called; -1: not at all.
+    /// When libcurl must be called; -1: never.
     int64_t deadline;
     uint16_t index;
-    /// Connections; transfers that have not been stopped; connections that were shut down and that libcurl has not closed yet.
+    /// Connections; transfers that are not stopped; connections that were shut down and that libcurl has not closed
+    /// yet.
     int open, running, retired;
-    /// Which of the loop's sendings its last one was.
+    /// The number of its last sending among all sendings of the loop.
     uint64_t last_use;
     /// Look-ups of names since `names_since`, and in the span before it (names.c).
     int names, names_before;
     int64_t names_since;
 } ccurl_pool;
 
-/// One entry per descriptor number: what the owner knows and what libcurl wants.
+/// One entry per descriptor number: the events that the owner waits for, and those that libcurl wants.
 typedef struct {
     uint8_t wanted;
     uint8_t applied;
     uint16_t pool;
     /// The pool that it was opened for, while it is open.
     uint16_t home;
-    /// At our end, once it was idle; 0: unknown.
+    /// The local port, once the connection was idle; 0: unknown.
     uint16_t port;
-    /// Open, of HTTP/1, and nobody's for now (idle.c).
+    /// Whether it is an open HTTP/1 connection that no transfer uses (idle.c).
     bool idle;
-    /// Counts up with each connection that goes idle, of HTTP/1 or 2; 0: it is in use.
+    /// A rising number for each connection that becomes idle, of HTTP/1 or 2; 0: it is in use.
     uint64_t idle_since;
-    /// It was shut down, and libcurl has not closed it yet.
+    /// Whether it was shut down and libcurl has not closed it yet.
     bool retired;
-    /// Opened by `ccurl_socket_open` and not yet known to be closed; ask `ccurl_socket_is_open`.
+    /// Whether `ccurl_socket_open` opened it and its close is not known; see `ccurl_socket_is_open`.
     bool open;
-    /// Closed, or of unknown fate, since the last drain.
+    /// Whether it was closed, or may have been, since the last drain.
     bool closed;
     bool listed;
-    /// Of the socket that was opened: no other that the system has made has it.
+    /// The inode of the opened socket. No other socket of the system has it.
     ino_t inode;
 } ccurl_descriptor;
 
-/// For calls without a transport and for each transport one for public addresses and one for all, and both twice more, made when
-/// first needed: for TLS without HTTP/2, since libcurl 7.88 shares no HTTP/2 connection with a host any more once it has spoken
-/// HTTP/1.1 with it in the same pool, and for calls that have a connection of their own. That many at once; few have all six.
+/// For calls without a transport and for each transport there is one pool for public addresses and one for all. Two
+/// more kinds of each are created when they are needed:
+///
+/// - For TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2 connection with the
+///   host
+/// in the same pool.
+/// - For calls that have their own connection.
+///
+/// This is the most at one time. Few transports have all six.
 enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
-/// libcurl's own in each pool: a pair of sockets to be woken by.
+/// libcurl's own descriptors in each pool: a pair of sockets for wake-ups.
 enum { POOL_DESCRIPTORS = 2 };
 
 struct ccurl_loop {
-    /// Null where a transport has gone.
+    /// Null at the place of a destroyed transport.
     ccurl_pool *pools[POOLS];
     ccurl_pool *unshared[2], *alone[2];
     int pool_count;
     long max_connections;
-    /// Descriptors of pools and connections: how many there are, and from how many on idle connections are given up (room.c).
+    /// The descriptors of pools and connections: how many there are, and from how many on idle connections are closed
+    /// (room.c).
     int held, most_held;
     bool is_short, is_tight;
     uint64_t sendings, idlings;
     /// The transfers that wait for files, and those that wait for room.
     ccurl_transfer *awaiting, *wanting;
     ccurl_descriptor *descriptors;
-    /// Beside each descriptor: the port at our end while it is idle, else 0. Apart, since each request looks through them.
+    /// For each descriptor the local port while it is idle, otherwise 0. It is a separate array, since each request
+    /// searches it.
     uint16_t *idle_ports;
     int descriptor_capacity;
     int *dirty;
@@ -94,7 +103,7 @@ enum { METHOD_GET, METHOD_POST, METHOD_HEAD };
 
 enum { HEAD_START, HEAD_LINES, HEAD_DONE };
 
-/// Where the body goes: for a download, nowhere until the owner has seen the headers.
+/// The target of the body. A download has none until the owner has seen the headers.
 enum { TO_MEMORY, UNDECIDED, TO_PART };
 
 typedef struct ccurl_coding ccurl_coding;
@@ -102,95 +111,95 @@ typedef struct ccurl_coding ccurl_coding;
 struct ccurl_transfer {
     CURL *easy;
     ccurl_loop *loop;
-    /// Null: the plain way.
+    /// Null: default settings.
     ccurl_transport *transport;
     long slot;
     CURLM *pool;
-    /// Whose `pool` is, or was last.
+    /// The owner of `pool`, now or at its last use.
     ccurl_pool *home;
-    // What the handle is set to, so that the next sending sets only what differs.
+    // The current options of the handle, so that the next sending sets only the different ones.
     CURLU *url;
     int method;
     bool method_set, method_has_body, has_headers, https, version_set;
     long total_ms, connect_ms, address_age;
-    /// libcurl has ended the sending itself, without a failure.
+    /// Whether libcurl itself has ended the sending, without a failure.
     bool is_done;
-    /// libcurl sent again by itself, or may have done without getting as far as a connection.
+    /// Whether libcurl has sent the request again, or may have done so without reaching a connection.
     bool is_worn;
-    /// It could not be made as new and must not be used: its proxy may be missing.
+    /// Whether the handle could not be renewed and must not be used: its proxy may be missing.
     bool is_broken;
     // The request.
     uint8_t *body;
     size_t body_length, body_capacity;
-    /// A body that the owner keeps; null: `body` counts.
+    /// A body of the owner; null: `body` is sent.
     const uint8_t *lent;
     curl_mime *parts;
-    /// The path of a file part that was no longer what it had been at the start; the file owns it.
+    /// The path of a file part that changed after the start. The file owns it.
     const char *changed_file;
-    /// The one that its last part so far sends.
+    /// The file of the last part so far.
     ccurl_file *last_file;
-    /// The file that it waits for, paused; and its neighbours among those that do so, if it does.
+    /// The file that it waits for while paused, and its neighbours in the list of waiting transfers.
     ccurl_file *awaited;
     ccurl_transfer *next_awaiting, *previous_awaiting;
     struct curl_slist *headers;
-    /// Where its host was found; libcurl reads it when the sending begins.
+    /// The address of its host. libcurl reads it when the sending begins.
     struct curl_slist *found;
     size_t headers_capacity;
     bool public_only, repeatable, host_is_known;
-    /// The URL is https, and no proxy has a TLS of its own.
+    /// Whether the URL is https, without a proxy that itself uses TLS.
     bool asks_tls;
     int sendings;
     int64_t started_ns;
     int64_t first_byte_ns, low_speed_bytes, low_speed_ns;
-    // Progress, for the pace check.
+    // The progress, for the pace check.
     int64_t wait_began, uploaded, slow_since, window_bytes, window_began;
     int64_t received;
     int64_t upload_total, answer_total;
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
-    /// How many bytes of the answer it may keep; the owner grants more (wait.c).
+    /// How many bytes of the answer it may keep. The owner grants more (wait.c).
     int64_t room;
     bool waits_for_room;
     ccurl_transfer *next_wanting, *previous_wanting;
-    /// Since when it waits, how long it waited before, and the total limit once libcurl no longer keeps it.
+    /// Since when it waits, how long it waited before, and the total limit once libcurl no longer enforces it.
     int64_t room_since, room_waited;
     long own_total_ms;
-    /// How much of the piece that libcurl hands out once more is decoded already.
+    /// How much of a repeatedly delivered piece is decoded already.
     size_t decoded;
-    /// The answer has encodings that are to be undone; `coding` does it from the body's first byte on.
+    /// Whether the answer has encodings to decode. `coding` decodes from the body's first byte on.
     bool coded, decodes, library_decodes;
     ccurl_coding *coding;
     ccurl_coding_defect coding_defect;
-    /// The received bytes of what is being decoded, unless they are too many.
+    /// The received bytes of the answer while it is decoded, unless they are too many.
     ccurl_buffer raw;
     bool raw_is_lost;
-    // A download. Its bytes so far, those of earlier attempts included.
+    // A download. The byte counts include earlier attempts.
     ccurl_part *part;
     int sink;
     bool paused, identity;
-    /// The descriptor of the idle connection that it took, while libcurl may not have asked for it yet; -1: none.
+    /// The descriptor of the idle connection that it took, until libcurl requests it; -1: none.
     int taken;
     int64_t filed, file_limit;
     size_t head_total;
     int head_state;
     int head_status;
-    /// A final answer has begun: not one of the 1xx that may come before it.
+    /// Whether a final answer has begun. A 1xx answer does not count.
     bool answering;
-    /// Told by `ccurl_transfer_is_answered`.
+    /// Whether `ccurl_transfer_is_answered` has reported it.
     bool answer_seen;
     size_t location, location_length;
     /// The Content-Length, if there is one.
     int64_t length;
-    /// The header line before this one was a Content-Length, which a folded line would go on with.
+    /// Whether the previous header line was a Content-Length, which a folded line would continue.
     bool folds_length;
     bool folding, has_location, has_wait, has_length, length_unclear, chunked;
-    /// The answer ends with its TLS connection, whose end has not been announced.
+    /// Whether the end of the TLS connection ends the answer, and the end has not been announced.
     bool awaits_close;
     // Evidence.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     bool memory_out, looked_up, tls_began, certificate_wanted;
-    /// Its connection is one of HTTP/2.
+    /// Whether its connection is HTTP/2.
     bool multiplexed;
     char remote_ip[64];
     int local_port, peer_port;
@@ -199,105 +208,107 @@ struct ccurl_transfer {
 
 curl_socket_t ccurl_socket_open(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int ccurl_socket_close(void *loop, curl_socket_t fd);
-/// Whether the number means a socket that `ccurl_socket_open` has made; one that has ended unseen is forgotten.
+/// Whether the number is a socket that `ccurl_socket_open` has opened. A socket that ended without a notice is dropped.
 bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
-/// Whether libcurl's session of HTTP/2 has failed in its own hands: the connection is of no use to any transfer.
+/// Whether libcurl's HTTP/2 session has failed internally. Then no transfer can use the connection.
 bool ccurl_session_is_broken(const ccurl_transfer *t);
-/// The number of the port at our end; 0: unknown.
+/// The local port; 0: unknown.
 uint16_t ccurl_socket_port(int fd);
-/// libcurl looks a name up, since its cache has no address that is young enough.
+/// Call this when libcurl looks a name up, because its cache has no address that is young enough.
 void ccurl_names_asked(ccurl_transfer *t);
-/// libcurl has read its cache of names. All transfers of a pool share the cache. At the end of a transfer libcurl removes each address
-/// that is older than this transfer allows.
+/// Call this when libcurl has read its cache of names. All transfers of a pool share the cache. At the end of a
+/// transfer libcurl removes each address that is older than this transfer allows.
 void ccurl_names_read(ccurl_transfer *t);
-/// The transfer has ended, and libcurl has removed old addresses from its cache.
+/// Call this when the transfer has ended, and libcurl has removed old addresses from its cache.
 void ccurl_names_pruned(ccurl_transfer *t);
-/// Whether the other end of the socket has this address.
+/// Whether the remote end of the socket has this address.
 bool ccurl_socket_has_peer(int fd, const char *host, int port);
-/// Ends the connection that the request was last sent on, for all transfers that share it.
+/// Ends the connection of the last request, for all transfers that share it.
 void ccurl_socket_end(const ccurl_transfer *t);
-/// The entry of `fd`, listed for the next drain; null if memory is out (the socket then stalls until a timeout).
+/// The entry of `fd`, listed for the next drain. Null without memory; then the socket stalls until a timeout.
 ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd);
-/// No transfer uses the connection any more, and it stays open.
+/// Call this when no transfer uses the connection, and it stays open.
 void ccurl_idle_begin(ccurl_loop *loop, int fd);
 void ccurl_idle_end(ccurl_loop *loop, int fd);
-/// Its descriptor is ready: with the first byte that nobody asked for, or at its end, it is over.
+/// Call this when its descriptor is ready. The first unrequested byte, or the end, retires the connection.
 void ccurl_idle_ready(ccurl_loop *loop, int fd);
-/// Ends an idle connection. libcurl closes it at its next look through the pool, which it has once a second while calls begin.
+/// Ends an idle connection. libcurl closes it at its next check of the pool, once a second while calls begin.
 void ccurl_idle_retire(ccurl_loop *loop, int fd);
-/// Before a request is written, on the connection with this port at our end: retires it if it was idle and something has
-/// come meanwhile. Says whether it is one of HTTP/2.
+/// Checks the connection with this local port before a request is written. If it was idle and bytes have arrived, it is
+/// retired. Returns whether it is HTTP/2.
 bool ccurl_idle_check(ccurl_transfer *t, int port);
-/// The connection that the transfer took is idle no more, whether or not libcurl has asked for it yet.
+/// Records that the transfer's connection is in use, whether or not libcurl has requested the socket.
 void ccurl_idle_taken(ccurl_transfer *t);
 size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
-/// The body of a download: paused, copied into the part's ring, or refused.
+/// Handles the body of a download: it pauses, copies into the part's ring, or refuses.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
-/// Makes an open file the content of a part; 0 or a CURLcode.
+/// Makes an open file the content of a part. Returns 0 or a CURLcode.
 int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
 /// Sets the file that it waits for; null: none.
 void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *file);
 /// Whether the answer needs more room before it can take so many bytes.
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more);
-/// Pauses the transfer until its owner grants more. Returns the value that the write callback has to return.
+/// Pauses the transfer until its owner grants more. Returns the value for the write callback.
 size_t ccurl_wait_for_room(ccurl_transfer *t);
-/// Ends its wait and forgets how long it has waited.
+/// Ends its wait and resets the waiting time.
 void ccurl_transfer_forget_room(ccurl_transfer *t);
 size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *transfer);
-/// Appends to the answer what needs no decoding any more; false: there is no room.
+/// Appends decoded bytes to the answer. False without room.
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length);
-/// Frees the received bytes that are kept together with the decoded ones.
+/// Frees the received bytes that are kept in addition to the decoded ones.
 void ccurl_forget_raw(ccurl_transfer *t);
-/// Makes the received bytes the body, since they cannot be decoded; false: there were too many to keep.
+/// Makes the received bytes the body, since they cannot be decoded. False if there were too many to keep.
 bool ccurl_use_raw(ccurl_transfer *t);
-/// Prepares to undo the encodings that the headers list; false: it cannot be done.
+/// Prepares the decoding of the listed encodings. False if that is impossible.
 bool ccurl_coding_begin(ccurl_transfer *t);
-/// Undoes them for a piece of the body; false: broken, or too large. `left` is how much of the piece there was no room for.
+/// Decodes a piece of the body. False if it is broken or too large. `left` is how much of the piece found no room.
 bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length, size_t *left);
-/// Whether several encodings lie one in the other: then what comes out of a piece cannot stop in the middle.
+/// Whether encodings are nested. Then the output of a piece cannot stop in the middle.
 bool ccurl_coding_is_nested(const ccurl_coding *c);
-/// Whether a stream has begun and not come to its end.
+/// Whether a stream has begun and has not ended.
 bool ccurl_coding_is_inside(const ccurl_coding *c);
-/// Forgets them.
+/// Frees the decoders.
 void ccurl_coding_end(ccurl_transfer *t);
-/// Whether the answer ends with its headers, whatever they say of a body.
+/// Whether the answer has no body by its status or method. Its headers do not matter.
 bool ccurl_has_no_body(const ccurl_transfer *t);
-/// OpenSSL's connection of a transfer; null: there is none, or libcurl does not tell.
+/// The OpenSSL connection of a transfer. Null without one, or if libcurl does not expose it.
 struct ssl_st *ccurl_tls_of(CURL *easy);
-/// The headers are whole: does the end of a TLS connection end the body?
+/// Determines, after the headers, whether the end of a TLS connection ends the body.
 void ccurl_closing_begin(ccurl_transfer *t);
-/// Called until the transfer leaves its connection: has that end been announced?
+/// Checks whether that end was announced. Call it until the transfer leaves its connection.
 void ccurl_closing_look(ccurl_transfer *t);
-/// Whether all of the body has come behind whole headers, where these tell its end.
+/// Whether headers and body are complete, if the headers define the end of the body.
 bool ccurl_answer_is_whole(const ccurl_transfer *t);
-/// Whether all of the body has come behind whole headers over HTTP/2, and nothing says that the stream ended for an error.
+/// Whether headers and body are complete over HTTP/2, and no error of the stream is known.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
-/// Whether libcurl has given up an answer's headers over HTTP/2, which it does where they are larger than 128 KiB: the status
-/// has come, and the rest not as far as to us. The call that happened to read then is told so, whosever headers they were;
-/// the one whose they were may see only the end of them, without the first line that libcurl itself writes.
+/// Whether libcurl has given up an answer's headers over HTTP/2, as it does above 128 KiB. The status has arrived, and
+/// the other headers were not delivered.
+///
+/// libcurl reports this to the call that happened to read, whichever call the headers belong to. Their own call may get
+/// only their end, without the first line that libcurl itself writes.
 bool ccurl_headers_lost(const ccurl_transfer *t);
-/// Called once the connection is up: does its server ask for a client certificate?
+/// Checks, once the connection is up, whether its server asks for a client certificate.
 void ccurl_certificate_look(ccurl_transfer *t);
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
-/// A pool of its own for the loop, or null.
+/// Creates a pool for the loop. Null without memory.
 ccurl_pool *ccurl_pool_create(ccurl_loop *loop);
-/// Closes its connections; no transfer may be in it.
+/// Closes its connections. No transfer may be in it.
 void ccurl_pool_destroy(ccurl_pool *pool);
-/// Closes its connections at once and leaves it as new; no transfer may be in it. False: out of memory.
+/// Closes its connections at once and creates it again. No transfer may be in it. False without memory.
 bool ccurl_pool_renew(ccurl_pool *pool);
-/// A connection of the pool has been opened.
+/// Records that a connection of the pool was opened.
 void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d);
-/// A socket is being closed.
+/// Records that a socket is being closed.
 void ccurl_room_closed(ccurl_loop *loop, ccurl_descriptor *d);
-/// Before a transfer opens its connection: decides whether the pool keeps it once it is idle.
+/// Decides, before a transfer opens its connection, whether the pool keeps the connection when it is idle.
 void ccurl_room_enter(ccurl_transfer *t);
-/// All connections of the pool are closed: those too that libcurl has closed by itself, and that count until that is seen.
+/// Records that all connections of the pool are closed, including those that libcurl has closed without a notice.
 void ccurl_room_emptied(ccurl_pool *pool);
-/// Before a sending in `next`: gives up idle connections of other pools if there are too many.
+/// Closes idle connections of other pools if there are too many. Call it before a sending in `next`.
 void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next);
-/// Number of connections above which libcurl closes an idle one.
+/// The number of connections above which libcurl closes an idle one.
 long ccurl_room_limit(const ccurl_loop *loop);
-/// Sets a new handle up for its transport; 0 or a CURLcode.
+/// Applies the settings of its transport to a new handle. Returns 0 or a CURLcode.
 int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);
 
 #endif

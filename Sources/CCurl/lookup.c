@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Up to four lasting threads that look up host names. libcurl starts a thread and a pair of sockets for each look-up. That
-// takes as much CPU as the rest of a call. These threads serve name servers that answer at once. If an answer is late, the call goes on without
-// it, and libcurl looks the name up itself, with its own limits and errors.
+// Up to four lasting threads that look up host names. libcurl would start a thread and a pair of sockets for each
+// look-up, which takes as much CPU as the rest of a call. These threads serve name servers that answer at once. If an
+// answer is late, the call continues without it, and libcurl looks the name up with its own limits and errors.
 //
-// If the name server is fast, one thread does all the work: each wake-up of another thread takes CPU from the calls. A second thread watches. It takes
-// a name that has waited for PATIENCE, because the first thread waits for a slow answer. Then a third thread watches, and so on.
+// If the name server is fast, one thread does all the work, because each wake-up of another thread takes CPU from the
+// calls. A second thread watches. It takes a name that has waited for PATIENCE because the first thread waits for a
+// slow answer. Then a third thread watches, and so on.
 #include "ccurl.h"
 
 #include <arpa/inet.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum { MOST_THREADS = 4, MOST_ADDRESSES = 16, MOST_SPARE = 64, STACK = 512 * 1024 };
-/// The longest name, and room for all of a CURLOPT_RESOLVE entry.
+/// The longest name, and the size of a whole CURLOPT_RESOLVE entry.
 enum { HOST_SIZE = 256, ENTRY_SIZE = 1280 };
 
 /// A thread ends after 10 s without work. A watching thread takes a name after 2 ms.
@@ -37,7 +38,7 @@ struct look_up {
     int64_t asked;
     int port;
     char host[HOST_SIZE];
-    /// `+host:port:addresses`; empty: the name was not found, or an address cannot be written so.
+    /// `+host:port:addresses`. Empty if the name was not found, or if an address cannot be written in this form.
     char entry[ENTRY_SIZE];
 };
 
@@ -54,10 +55,11 @@ struct ccurl_lookups {
     /// An idle thread waits for the first name to become overdue. A thread was woken or started and does not run yet.
     bool is_watched, is_waking;
     int waiting, event, family;
-    /// How long look-ups have taken lately.
+    /// The recent duration of look-ups.
     int64_t usual_ns;
     bool stop;
-    // The rest belongs to the owner's thread: answers to hand out, the one handed out last, and records to use again.
+    // The following fields belong to the owner's thread: answers to return, the last returned one, and records for
+    // reuse.
     queue taken;
     look_up *shown, *spare;
     int spares;
@@ -78,7 +80,7 @@ static look_up *take(queue *q) {
     return l;
 }
 
-/// Appends one address as CURLOPT_RESOLVE takes it; false: it cannot be written so.
+/// Appends one address in the form of CURLOPT_RESOLVE. False if it cannot be written in this form.
 static bool write_address(char *text, size_t size, const struct sockaddr *a) {
     size_t length = strlen(text);
     if (length + INET6_ADDRSTRLEN + 4 > size) return false;
@@ -90,7 +92,7 @@ static bool write_address(char *text, size_t size, const struct sockaddr *a) {
     }
     struct sockaddr_in6 v6;
     memcpy(&v6, a, sizeof v6);
-    // The zone would be lost.
+    // The zone of the address would be lost.
     if (a->sa_family != AF_INET6 || v6.sin6_scope_id) return false;
     text[length++] = '[';
     if (!inet_ntop(AF_INET6, &v6.sin6_addr, text + length, INET6_ADDRSTRLEN)) return false;
@@ -99,10 +101,10 @@ static bool write_address(char *text, size_t size, const struct sockaddr *a) {
 }
 
 static void resolve(look_up *l, int family) {
-    // As libcurl asks.
+    // The same hints as libcurl's.
     struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM}, *found = NULL;
     if (getaddrinfo(l->host, NULL, &hints, &found) != 0) return;
-    // The sign lets the addresses age in libcurl's cache like addresses that libcurl has looked up.
+    // With the `+` the addresses age in libcurl's cache like addresses that libcurl has looked up.
     int count = 0, start = snprintf(l->entry, sizeof l->entry, "+%s:%d:", l->host, l->port);
     for (const struct addrinfo *a = found; a; a = a->ai_next) {
         if (++count <= MOST_ADDRESSES && write_address(l->entry + start, sizeof l->entry - (size_t)start, a->ai_addr)) continue;
@@ -135,7 +137,7 @@ static bool add_thread(ccurl_lookups *s) {
     if (pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK);
-    // Signals are the loop's.
+    // Only the loop's thread receives signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -157,7 +159,7 @@ static void wake(ccurl_lookups *s) {
     }
 }
 
-/// Waits for work; false: there was none for long.
+/// Waits for work. False if none came for LONGEST_IDLE.
 static bool wait_for_work(ccurl_lookups *s) {
     const look_up *first = s->asked.first;
     bool watches = first && !s->is_watched;
@@ -185,7 +187,7 @@ static void *run(void *context) {
         }
         look_up *l = take(&s->asked);
         s->waiting--;
-        // Its call has gone on without it.
+        // Its call has continued without it.
         if (began - l->asked > CCURL_LOOKUP_NS) {
             free(l);
             continue;
@@ -227,7 +229,7 @@ ccurl_lookups *ccurl_lookups_create(void) {
 void ccurl_lookups_destroy(ccurl_lookups *s) {
     pthread_mutex_lock(&s->lock);
     s->stop = true;
-    // A thread that waits for a name server would take seconds to end: the last one frees it all.
+    // A thread that waits for a name server may take seconds to end. So the last thread frees the memory.
     bool is_last = s->threads == 0;
     pthread_cond_broadcast(&s->work);
     pthread_mutex_unlock(&s->lock);

@@ -18,11 +18,12 @@ int64_t ccurl_now(void) {
 int64_t ccurl_wall_seconds(void) { return time(NULL); }
 
 int ccurl_global_start(void) {
-    // OpenSSL writes with write(2); CURLOPT_NOSIGNAL leaves SIGPIPE to the program.
+    // OpenSSL writes with write(2), and CURLOPT_NOSIGNAL leaves SIGPIPE to the program.
     signal(SIGPIPE, SIG_IGN);
-    // A limit of file sizes (ulimit -f) then fails a write, which ends a download, instead of the program.
+    // With SIGXFSZ ignored, a limit of file sizes (ulimit -f) fails a write, which ends a download instead of the
+    // program.
     signal(SIGXFSZ, SIG_IGN);
-    // libidn2 reads host names in the encoding of the locale; in "C" every name beyond ASCII would be refused.
+    // libidn2 reads host names in the encoding of the locale. In "C" it would refuse every name beyond ASCII.
     setlocale(LC_CTYPE, "C.UTF-8");
     return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
@@ -61,8 +62,8 @@ ccurl_descriptor *ccurl_loop_touch(ccurl_loop *loop, int fd) {
     return d;
 }
 
-/// Whether a transfer leaves a connection idle. One that waits for its download's disk or for room keeps it, and so does one that is not
-/// yet as far as its request; one that is about to be closed is idle for that long.
+/// Whether a transfer leaves a connection idle. A transfer that waits for its download's disk or for room keeps it, and
+/// so does one that has not sent its request. A connection that is about to be closed counts as idle for that time.
 static bool leaves_idle(const ccurl_transfer *t) { return t && t->sendings > 0 && !t->paused && !t->waits_for_room; }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *per_socket) {
@@ -86,7 +87,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
     if (what != CURL_POLL_REMOVE) d->idle_since = 0;
     if (what == CURL_POLL_REMOVE) {
         d->wanted = 0;
-        // The resolver closes its socket pair without telling: its number may mean another file next time.
+        // The resolver closes its socket pair without a notice, so its number may mean another file next time.
         if (!is_open) d->closed = true;
     } else {
         d->wanted = (uint8_t)((what & CURL_POLL_IN ? READ : 0) | (what & CURL_POLL_OUT ? WRITE : 0));
@@ -97,7 +98,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 static int on_timer(CURLM *multi, long milliseconds, void *context) {
     (void)multi;
     ccurl_pool *pool = context;
-    // At once is 0, not now: the owner's clock was read before, and would not have come to it in this turn.
+    // A timeout of 0 becomes 0 and not the current time. The owner's clock was read before, and would not reach the
+    // current time in this turn.
     pool->deadline = milliseconds < 0 ? -1 : milliseconds == 0 ? 0 : ccurl_now() + (int64_t)milliseconds * 1000000;
     return 0;
 }
@@ -182,8 +184,8 @@ void ccurl_loop_destroy(ccurl_loop *loop) {
     free(loop);
 }
 
-// A connection that goes idle and is taken again costs the owner no epoll_ctl: it waits for bytes all the time, and
-// only the difference between what the owner knows and what is wanted is handed out.
+// A connection that becomes idle and is used again causes no epoll_ctl, since the owner always waits for its bytes.
+// Only the difference between the owner's interest and the wanted interest is returned.
 int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capacity) {
     int count = 0;
     while (loop->dirty_next < loop->dirty_count && count + 2 <= capacity) {
@@ -231,8 +233,8 @@ void ccurl_loop_expire(ccurl_loop *loop, int64_t now) {
         int running;
         pool->deadline = -1;
         curl_multi_socket_action(pool->handle, CURL_SOCKET_TIMEOUT, 0, &running);
-        // libcurl rounds down to milliseconds and does not call the timer again for the same time: a call
-        // that came a fraction too early would be the last one.
+        // libcurl rounds down to milliseconds, and does not set the timer again for the same time. Without this check,
+        // a call that came a fraction too early would be the last one.
         long again = -1;
         if (pool->deadline < 0 && curl_multi_timeout(pool->handle, &again) == CURLM_OK && again >= 0)
             pool->deadline = ccurl_now() + (again ? again : 1) * 1000000;

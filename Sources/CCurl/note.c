@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The note beside a part:
+// The note next to a part:
 //
 //     postrider-part 1 host:pid
 //     …the owner's lines…
@@ -22,7 +22,7 @@ void ccurl_suffixed(char *out, const char *name, const char *suffix) {
     snprintf(out, NAME_MAX + 1, "%s%s", name, suffix);
 }
 
-/// Takes a note apart; one that is torn or of another kind is as good as none.
+/// Parses a note. A torn one or one of another format counts as missing.
 static void parse(ccurl_part *p, char *note, size_t length) {
     const char *tail = "\nend\n";
     if (length < sizeof MARK + 10 || memchr(note, 0, length) || strncmp(note, MARK, sizeof MARK - 1) != 0) return;
@@ -80,7 +80,7 @@ int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory) {
     int fd = openat(p->directory, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     int why = fd < 0 ? errno : write_all(fd, note, (size_t)length);
     free(note);
-    // Unless the bytes are there before the name is, a power failure may leave an empty note.
+    // If the bytes were not synced before the rename, a power failure could leave an empty note.
     if (fd >= 0 && !why && fdatasync(fd) != 0) why = errno;
     if (fd >= 0) close(fd);
     if (!why && renameat(p->directory, fresh, p->directory, name) != 0) why = errno;
@@ -99,7 +99,7 @@ void ccurl_note_remove(ccurl_part *p) {
 }
 
 int ccurl_sync_directory(int directory) {
-    // The descriptor at hand is O_PATH, which cannot be synced.
+    // The given descriptor is O_PATH, which cannot be synced.
     int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return errno;
     int why = fsync(fd) == 0 ? 0 : errno;

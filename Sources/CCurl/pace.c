@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a transfer is, and the limits for it that libcurl does not keep.
+// The speed of a transfer, and the limits that libcurl does not enforce.
 #include "internal.h"
 
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
     if (t->https) {
-        // A call that waits for the connection which another one is opening (PIPEWAIT) has no timer in libcurl 7.88, and once
-        // that one has failed it begins its own connect limit anew. 50 ms more, so that libcurl ends what it does keep.
+        // A call that waits for the connection which another call opens (PIPEWAIT) has no timer in libcurl 7.88. If
+        // that connection fails, libcurl starts its connect limit again. The extra 50 ms let libcurl itself end the
+        // calls whose limits it enforces.
         int64_t limit = t->sendings ? t->total_ms : t->connect_ms;
         int64_t deadline = t->started_ns + (limit + 50) * (second / 1000);
         if (limit && deadline <= now) {
@@ -25,8 +26,9 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         }
         if (deadline < *next) *next = deadline;
     }
-    // While the disk or this worker's memory is what we wait for, the server is not slow. The next look is set all the same: only a new sending
-    // would set it again, and a server that stalls behind the pause would hold its slot for ever.
+    // While the call waits for the disk or for this worker's memory, the server is not slow. The next check must still
+    // be set: otherwise only a new sending would set it, and a server that stalls after the pause would hold its slot
+    // permanently.
     if (t->paused || t->awaited || t->waits_for_room) {
         t->window_began = 0;
         if (t->low_speed_ns && now + second < *next) *next = now + second;
@@ -40,13 +42,13 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         }
         if (deadline < *next) *next = deadline;
     } else if (t->first_byte_ns && !t->answering) {
-        // Not yet connected: the wait may begin at any time, so look again after one limit.
+        // The call is not connected yet. The wait may begin at any time, so the next check follows after one limit.
         if (now + t->first_byte_ns < *next) *next = now + t->first_byte_ns;
     }
     if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
     if (now + second < *next) *next = now + second;
-    // A server that thinks before it answers is not slow; only a body that crawls is. Without any other limit for its
-    // thinking it would hold its slot for ever.
+    // A server that works before it answers is not slow. Only a slow body counts. Without another limit for that time,
+    // the speed limit applies, since the server could otherwise hold its slot permanently.
     bool endless = !t->total_ms && !t->first_byte_ns && t->sendings > 0;
     bool flowing = t->answering || endless || (t->uploaded > 0 && t->uploaded < t->upload_total);
     int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
@@ -72,7 +74,7 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     return CCURL_ON_TIME;
 }
 
-/// When libcurl has reached a step, in nanoseconds of CLOCK_MONOTONIC; 0: not yet.
+/// When libcurl reached a step, in nanoseconds of CLOCK_MONOTONIC; 0: not yet.
 static int64_t reached(const ccurl_transfer *t, CURLINFO step) {
     curl_off_t us = 0;
     curl_easy_getinfo(t->easy, step, &us);
@@ -101,7 +103,7 @@ static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
     int64_t named = reached(t, CURLINFO_NAMELOOKUP_TIME_T);
     if (named) {
         *began = named;
-        // libcurl 7.88 notes the time of the connect when TLS is done, but knows the port before.
+        // libcurl 7.88 sets the time of the connect only when TLS is done, but has the port before.
         int64_t connected = reached(t, CURLINFO_CONNECT_TIME_T);
         if (connected) *began = connected;
         long port = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One download's file, on the helper thread: open and lock, write, hash, make durable, put in its place.
+// The file of one download, on the helper thread: it is opened, locked, written, hashed, made durable and moved to its
+// place.
 #include "part.h"
 
 #include "ccurl.h"
@@ -28,7 +29,7 @@ static void close_all(ccurl_part *p) {
     p->file = p->directory = -1;
 }
 
-/// The last that happens to a part; closing gives the lock back.
+/// Ends the work on a part. Closing releases the lock.
 static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage, int os_errno) {
     close_all(p);
     pthread_mutex_lock(&p->work.disk->lock);
@@ -42,7 +43,7 @@ static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage
     return false;
 }
 
-/// What has been written stays for another attempt, as far as it can still be made durable.
+/// Records a failure. Written bytes stay for another attempt, as far as they can still be made durable.
 static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
     if (p->begun && p->written > p->noted && fdatasync(p->file) == 0) ccurl_note_write(p, p->written, false);
     return settle(p, CCURL_PART_FAILED, stage, os_errno);
@@ -50,7 +51,7 @@ static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
 
 static bool open_part(ccurl_part *p) {
     const char *name = NULL;
-    // A mount that failed once may be there again.
+    // A mount that failed before may work again.
     if (p->work.disk->root < 0) p->work.disk->root = ccurl_root_open(p->work.disk->path);
     if (p->work.disk->root < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, -p->work.disk->root);
     int directory = ccurl_parent_beneath(p->work.disk->root, p->path, true, &name);
@@ -67,7 +68,7 @@ static bool open_part(ccurl_part *p) {
     for (int attempt = 0;; attempt++) {
         p->file = openat(directory, part, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
         if (p->file < 0) return settle(p, CCURL_PART_FAILED, CCURL_STAGE_PATH, errno);
-        // A second name for the file may lie outside the root.
+        // A second name of the file may be outside of the root.
         if (fstat(p->file, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink > 1)
             return settle(p, CCURL_PART_FAILED, CCURL_STAGE_KIND, EINVAL);
         if (flock(p->file, LOCK_EX | LOCK_NB) != 0) {
@@ -75,7 +76,7 @@ static bool open_part(ccurl_part *p) {
             if (why == EWOULDBLOCK) ccurl_note_read(p);
             return settle(p, CCURL_PART_FAILED, CCURL_STAGE_LOCK, why);
         }
-        // Between open and lock its holder may have renamed or removed it: then this is no longer the part.
+        // Between open and lock the holder may have renamed or removed the file. Then it is no longer the part.
         if (fstatat(directory, part, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == opened.st_ino &&
             there.st_dev == opened.st_dev)
             break;
@@ -95,7 +96,8 @@ static bool open_part(ccurl_part *p) {
     return true;
 }
 
-/// Order matters: a note that says more than the file holds, or holds of another version, would mix two files.
+/// The order matters. A note that counts more bytes than the file has, or that describes another version, would mix two
+/// files.
 static int begin(ccurl_part *p, int64_t offset, char *text) {
     int why = 0;
     if (text) {
@@ -123,7 +125,7 @@ static int begin(ccurl_part *p, int64_t offset, char *text) {
 static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
     size_t at = (size_t)(tail % RING);
     if (length > RING - at) length = RING - at;
-    // While nothing older waits to be hashed, the bytes at hand need not be read again.
+    // If no older bytes wait to be hashed, the new bytes need not be read again.
     bool hashes = p->checks && p->hashed == p->written;
     while (length > 0) {
         ssize_t count = pwrite(p->file, p->ring + at, length, p->written);
@@ -230,7 +232,7 @@ bool ccurl_part_step(ccurl_work *w) {
     pthread_mutex_lock(&p->work.disk->lock);
     waiting = (size_t)(p->head - p->tail);
     end = p->end;
-    // The ring's end cuts a write in two; a flush means both.
+    // The end of the ring cuts a write in two. A flush includes both.
     bool rest = flush && p->tail < head;
     p->flush |= rest;
     pthread_mutex_unlock(&p->work.disk->lock);

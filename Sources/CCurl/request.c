@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transfer sends: body, parts, header lines, cookies. All of it stays for every sending of a call.
+// The request of a transfer: body, parts, header lines, cookies. All of it stays for every sending of a call.
 #include "internal.h"
 
 #include <zlib.h>
@@ -23,7 +23,8 @@ void ccurl_transfer_lend_body(ccurl_transfer *t, const uint8_t *bytes, size_t le
     t->body_length = length;
 }
 
-// One block holds the list's nodes and behind them the lines: one allocation, kept for the next call.
+// One block contains the nodes of the list and after them the lines. So it is one allocation, which is kept for the
+// next call.
 bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t length, size_t count) {
     t->has_headers = count > 0;
     if (count == 0) return true;
@@ -46,8 +47,8 @@ bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t len
 
 bool ccurl_transfer_set_gzip_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     z_stream z = {0};
-    // 15 bits of window, and 16 for the gzip form (RFC 1952); without a time or name in it, so that the same
-    // body is the same bytes on every try. 256 KiB for the time of the call.
+    // 15 bits of window, plus 16 for the gzip format (RFC 1952). It contains no time or name, so that the same body has
+    // the same bytes in each attempt. It takes 256 KiB during this call.
     if (length > UINT32_MAX || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     size_t bound = deflateBound(&z, length);
@@ -75,8 +76,8 @@ bool ccurl_transfer_set_gzip_body(ccurl_transfer *t, const uint8_t *bytes, size_
 }
 
 bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {
-    // From 7.81 on libcurl writes names as browsers do: %22, %0D and %0A for quote, CR and LF. With
-    // CURLMIMEOPT_FORMESCAPE it would put backslashes instead and let CR and LF through.
+    // From 7.81 on libcurl encodes names as browsers do: %22, %0D and %0A for quote, CR and LF. CURLMIMEOPT_FORMESCAPE
+    // would write backslashes instead, and let CR and LF through.
     if (!t->parts) t->parts = curl_mime_init(t->easy);
     curl_mimepart *part = t->parts ? curl_mime_addpart(t->parts) : NULL;
     if (!part) return false;
@@ -92,7 +93,7 @@ bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {
     return code == CURLE_OK;
 }
 
-// Debian's libcurl has the list of public suffixes: an answer cannot set a cookie for `co.uk`.
+// Debian's libcurl has the list of public suffixes, so an answer cannot set a cookie for `co.uk`.
 bool ccurl_transfer_set_cookies(ccurl_transfer *t, const char *lines, size_t count) {
     if (curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, "") != CURLE_OK) return false;
     curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a transfer at its end.
+// The facts about a transfer at its end.
 #include "internal.h"
 
 bool ccurl_headers_lost(const ccurl_transfer *t) {
@@ -32,9 +32,9 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.connect_us = info_time(e, CURLINFO_CONNECT_TIME_T);
     r.tls_us = info_time(e, CURLINFO_APPCONNECT_TIME_T);
     r.first_byte_us = info_time(e, CURLINFO_STARTTRANSFER_TIME_T);
-    // libcurl stops its clock at its own end of a transfer; one that we cut off has none yet.
+    // libcurl stops its clock when it ends a transfer. A transfer that this worker cut off has no total time.
     r.total_us = t->cut_off ? (ccurl_now() - t->started_ns) / 1000 : info_time(e, CURLINFO_TOTAL_TIME_T);
-    // For a POST that went out in one piece libcurl counts the body in both.
+    // If a POST was sent in one piece, libcurl counts the body in both numbers.
     int64_t request = info_long(e, CURLINFO_REQUEST_SIZE), upload = info_time(e, CURLINFO_SIZE_UPLOAD_T);
     r.bytes_sent = request + upload;
     r.bytes_received = (int64_t)t->head_total + info_time(e, CURLINFO_SIZE_DOWNLOAD_T);

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many descriptors connections take in all pools together. Only so many calls are ever under way; all other
-// connections are kept for later ones, and given up before anything fails for want of a descriptor.
+// Limits the descriptors of connections in all pools together. Only a limited number of calls runs. All other
+// connections are kept for later calls, and are closed before an operation fails for lack of a descriptor.
 //
-// If the process is short of descriptors, a pool in which nothing runs is made anew. In a pool with running transfers libcurl then
-// closes the oldest idle connection whenever another one goes idle, until one is left.
+// If the process is short of descriptors, a pool without running transfers is created again. In a pool with running
+// transfers, libcurl then closes the oldest idle connection whenever another one becomes idle, until one is left.
 //
-// Otherwise libcurl closes no connection to make room. Until 8.9 it leaves a record of the host behind each time, and walks through
-// all records for each call: after 40,000 hosts a call took 3 ms. So this file decides when a connection is opened. If the pool is
-// full, a host that was not called lately gets a connection for one call only. A host that was called lately replaces the
-// connection that has been idle longest. So many hosts that are called once each do not push out the connections of other hosts.
+// Otherwise libcurl closes no connection to make room. Until 8.9 it leaves a record of the host behind each time, and
+// walks through all records for each call: after 40,000 hosts a call took 3 ms. So this file decides when a connection
+// is opened.
+//
+// If the pool is full, a host that was not called lately gets a connection for one call only. A host that was called
+// lately replaces the connection that has been idle longest. So many hosts that are called once each do not displace
+// the connections of other hosts.
 #include "internal.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/// A look-up of a name takes four for a moment; fewer than twice that are none.
+/// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
 enum { SPARE = 8 };
 
 void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d) {
@@ -48,13 +51,13 @@ static bool is_tight(const ccurl_loop *loop) { return loop->is_short || loop->he
 /// How many connections a pool keeps.
 static long kept(const ccurl_loop *loop) { return loop->is_tight ? 1 : loop->max_connections; }
 
-/// How many of these libcurl may have to close at its next look: beyond, a connection is not replaced.
+/// The most connections that libcurl may have to close at its next check. Above this number no connection is replaced.
 static long most_retired(const ccurl_loop *loop) { return (loop->max_connections + 3) / 4; }
 
-// Calls, idle connections and retired ones are fewer.
+// The number of calls, idle connections and retired ones is always smaller.
 long ccurl_room_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
 
-/// Ends the connection of the pool that has been idle longest; false: no connection is idle.
+/// Ends the connection of the pool that has been idle longest. False if no connection is idle.
 static bool retire_oldest(ccurl_pool *pool) {
     ccurl_loop *loop = pool->loop;
     int oldest = -1;
@@ -75,7 +78,7 @@ void ccurl_room_enter(ccurl_transfer *t) {
     curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 1L);
 }
 
-/// The pool with idle connections alone that was used longest ago; null: there is none.
+/// The pool with idle connections only whose last use is oldest; null: none.
 static ccurl_pool *idlest(const ccurl_loop *loop, const ccurl_pool *next) {
     ccurl_pool *found = NULL;
     for (int i = 0; i < loop->pool_count; i++) {

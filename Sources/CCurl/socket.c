@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sockets of connections, from their opening to their end. Of some ends nobody tells: libcurl 7.88 closes a socket over
-// which it sent no request yet (of two address families the slower one, an address that refuses) by itself, without
-// CLOSESOCKETFUNCTION. Its number then is free for any file of the process, and for the very next address. So a number
-// counts as a connection's only while it means the same socket.
+// The sockets of connections, from their opening to their end. Some ends are not reported. libcurl 7.88 closes a socket
+// over which it has sent no request without CLOSESOCKETFUNCTION: the slower one of two address families, or one whose
+// address refuses.
+//
+// Its number is then free for any file of the process, and for the next address. So a number counts as a connection
+// only while it means the same socket.
 #include "internal.h"
 
 #include <errno.h>
@@ -12,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// What had the number before is gone, and with its end the kernel has taken it out of the owner's epoll set. What is wanted stays:
-/// libcurl does not ask again for a new socket with the number and the direction of the last.
+/// Drops the previous socket of this number. The kernel has removed it from the owner's epoll set when it was closed.
+/// The wanted interest stays: libcurl does not request it again if the new socket has the same number and direction.
 static void forget(ccurl_loop *loop, int fd) {
     ccurl_idle_end(loop, fd);
     ccurl_room_closed(loop, &loop->descriptors[fd]);
@@ -30,12 +32,12 @@ bool ccurl_socket_is_open(ccurl_loop *loop, int fd) {
     return false;
 }
 
-/// CURLOPT_OPENSOCKETFUNCTION: the gate that sees each address that is about to be connected.
+/// CURLOPT_OPENSOCKETFUNCTION: checks each address before it is connected.
 curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     ccurl_transfer *t = context;
     ccurl_names_read(t);
-    // A proxy is the operator's choice and may be anywhere; what lies behind it cannot be seen from here.
+    // The operator has chosen the proxy, which may have any address. The address behind it is not visible here.
     if (t->public_only && !(t->transport && t->transport->proxy)) {
         bool allowed = false;
         if (address->family == AF_INET) {
@@ -52,7 +54,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
             return CURL_SOCKET_BAD;
         }
     }
-    // Of two address families the second one changes nothing.
+    // The second one of two address families changes nothing.
     if (!t->opened) ccurl_room_enter(t);
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0) t->opened = true;
@@ -118,8 +120,8 @@ bool ccurl_address_is(const struct sockaddr_storage *a, socklen_t length, const 
 }
 
 void ccurl_socket_end(const ccurl_transfer *t) {
-    // libcurl 7.88 tells none of the others: they would wait until their limits, and new ones come. Which descriptor it is
-    // it does not tell either.
+    // libcurl 7.88 does not end the other transfers, which would wait until their limits while new ones join. It does
+    // not report the descriptor either.
     for (int fd = 0; fd < t->loop->descriptor_capacity; fd++) {
         if (!t->loop->descriptors[fd].open || ccurl_socket_port(fd) != t->local_port) continue;
         if (ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);

@@ -5,24 +5,25 @@
 #include <string.h>
 #include <strings.h>
 
-/// What a finished transfer may keep for the next one. 5,000 calls in flight leave about 20 KB each, and
-/// libcurl takes 14 of them.
+/// How many bytes a finished transfer keeps for the next one. 5,000 calls in flight leave about 20 KB each, of which
+/// libcurl takes 14.
 enum { KEEP = 2048 };
 
-/// libcurl 7.88 takes up to 128 KiB of headers over HTTP/2. What of them its buffer does not hold it looks for on the socket, which
-/// has nothing more, and sometimes hands it out before their beginning. Pages of it that nothing was written to take no memory.
+/// libcurl 7.88 accepts up to 128 KiB of headers over HTTP/2. If its buffer is smaller, it looks for the rest on the
+/// socket, which is empty, and sometimes delivers the rest before the beginning. Unused pages of the buffer take no
+/// memory.
 static const long HTTP2_BUFFER = 128 * 1024;
 
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};
 
-/// Runs before each writing of the request, on new and on reused connections alike.
+/// Runs before each writing of the request, on new and on reused connections.
 static int before_request(void *context, char *peer_ip, char *local_ip, int peer_port, int local_port) {
     (void)local_ip;
     ccurl_transfer *t = context;
     ccurl_names_read(t);
     if (t->sendings > 0) {
         if (ccurl_session_is_broken(t)) ccurl_socket_end(t);
-        // They would be no smaller the next time.
+        // The headers would be as large the next time.
         t->headers_too_large = ccurl_headers_lost(t);
         if (t->headers_too_large) return CURL_PREREQFUNC_ABORT;
     }
@@ -36,8 +37,8 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
         t->opened = false;
         return CURL_PREREQFUNC_ABORT;
     }
-    // libcurl sends again by itself when a reused connection turns out dead, also a POST of which bytes have
-    // left. Once is right for what may be repeated or has certainly not left; a 417 answer asks for it.
+    // libcurl sends the request again if a reused connection turns out dead, even a POST of which bytes have left. One
+    // repetition is correct if the request may be repeated or certainly has not left. A 417 answer asks for it.
     if (t->sendings > 0 && t->head_status != 417) {
         long sent = 0;
         curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
@@ -52,15 +53,16 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     t->answering = false;
     ccurl_transfer_await(t, NULL);
     if (t->first_byte_ns) t->wait_began = ccurl_now();
-    // The writing then fails before its first byte, and libcurl comes here once more with a new connection.
+    // The write then fails before its first byte, and libcurl calls this function again with a new connection.
     t->multiplexed = ccurl_idle_check(t, local_port);
-    // Where a host or a NAT has forgotten one open connection, it has forgotten the others: what libcurl sends again by itself goes
-    // out on a new one (else 3 of 8 such calls failed, having met two of them). Over HTTP/2 all share one anyway.
+    // If a host or a NAT has dropped one open connection, it has dropped the others as well. So libcurl's second
+    // sending uses a new one. Otherwise 3 of 8 such calls failed, after two dead connections. Over HTTP/2 all calls
+    // share one connection.
     if (!t->multiplexed) curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
     return CURL_PREREQFUNC_OK;
 }
 
-/// CURLOPT_SSL_CTX_FUNCTION: TLS begins, so what lies before it is done.
+/// CURLOPT_SSL_CTX_FUNCTION: TLS begins, so the steps before it are done.
 static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
     (void)easy;
     (void)context;
@@ -68,7 +70,7 @@ static CURLcode before_tls(CURL *easy, void *context, void *transfer) {
     return CURLE_OK;
 }
 
-/// CURLOPT_RESOLVER_START_FUNCTION: what libcurl knows of the name is too old, or nothing.
+/// CURLOPT_RESOLVER_START_FUNCTION: the cached address is missing or too old.
 static int on_look_up(void *resolver, void *reserved, void *transfer) {
     (void)resolver;
     (void)reserved;
@@ -78,7 +80,7 @@ static int on_look_up(void *resolver, void *reserved, void *transfer) {
     return 0;
 }
 
-/// Counts what libcurl's own limits leave out: bytes as received, before they are decompressed.
+/// Counts the bytes as received, before they are decompressed. libcurl's own limits leave them out.
 static int on_progress(void *context, curl_off_t total, curl_off_t received, curl_off_t upload, curl_off_t uploaded) {
     ccurl_transfer *t = context;
     t->received = received;
@@ -88,7 +90,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
         t->uploaded = uploaded;
         if (t->first_byte_ns) t->wait_began = ccurl_now();
     }
-    // libcurl comes here once more at a transfer's end, before it lets go of the connection.
+    // libcurl calls this once more at the end of a transfer, before it releases the connection.
     if (t->awaits_close) ccurl_closing_look(t);
     int64_t limit = t->sink == TO_MEMORY ? t->answer_limit : t->file_limit;
     if (received > limit || (total > limit && t->method != METHOD_HEAD)) {
@@ -98,7 +100,7 @@ static int on_progress(void *context, curl_off_t total, curl_off_t received, cur
     return 0;
 }
 
-/// Sets what stays as it is for all sendings; false: out of memory.
+/// Sets the options that are equal for all sendings. False without memory.
 static bool configure(ccurl_transfer *t) {
     ccurl_loop *loop = t->loop;
     const ccurl_transport *transport = t->transport;
@@ -126,36 +128,40 @@ static bool configure(ccurl_transfer *t) {
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    // An empty name, not an absent one: else http_proxy of the environment applies.
+    // An empty name and not null: with null, http_proxy of the environment would apply.
     curl_easy_setopt(e, CURLOPT_PROXY, "");
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-    // A call that ends while its name is being looked up would wait for the resolver's thread, and the loop with it: with
-    // a silent name server 3.3 s at `timeout:2 attempts:2`, 10 s and more at glibc's usual ones. Now the thread is left behind.
+    // A call that ends during its look-up would wait for the resolver's thread, and block the loop. With a silent name
+    // server this took 3.3 s at `timeout:2 attempts:2`, and 10 s or more with glibc's defaults. This option leaves the
+    // thread behind.
     curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 #endif
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    // A resumed session (RFC 8446 §2.2) shows no certificate and checks none, and each gets new tickets: a certificate that has
-    // expired, replaced files, or ones that are to be trusted no more, would count for as long as calls come. So each connection shakes
-    // hands in full, for 0.4 ms of CPU more at either end (OpenSSL 3.0, RSA 2048), and with TLS 1.2 a round trip. For a proxy, too.
+    // A resumed session (RFC 8446 §2.2) sends no certificate, checks none, and gets new tickets. So an expired
+    // certificate, a replaced file, or one that is no longer trusted would stay valid as long as calls follow each
+    // other.
+    //
+    // So each connection makes a full handshake. It costs 0.4 ms of CPU on each side (OpenSSL 3.0, RSA 2048), and a
+    // round trip with TLS 1.2. The same holds for a proxy.
     curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (loop->ca_file) {
         curl_easy_setopt(e, CURLOPT_CAINFO, loop->ca_file);
-        // Debian's libcurl would trust the system's directory of authorities beside the file.
+        // Debian's libcurl would trust the system's directory of authorities in addition to the file.
         curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
     }
-    // Asks for them and leaves them to us.
+    // libcurl requests encodings, and this library decodes them.
     curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, loop->accept_encoding);
     curl_easy_setopt(e, CURLOPT_HTTP_CONTENT_DECODING, 0L);
     curl_easy_setopt(e, CURLOPT_USERAGENT, loop->user_agent);
-    // Below the usual 60 and 75 seconds after which servers drop idle connections.
+    // Less than the usual 60 and 75 seconds after which servers close idle connections.
     curl_easy_setopt(e, CURLOPT_MAXAGE_CONN, 55L);
     curl_easy_setopt(e, CURLOPT_MAXLIFETIME_CONN, 900L);
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     if (!transport) return true;
-    // A SOCKS proxy answers where nobody sees it; TLS with an HTTP proxy comes before its answer.
+    // The answer of a SOCKS proxy is not visible. TLS with an HTTP proxy precedes the proxy's answer.
     if (transport->proxy && strncmp(transport->proxy, "socks", 5) == 0) {
         curl_easy_setopt(e, CURLOPT_SSL_CTX_FUNCTION, before_tls);
         curl_easy_setopt(e, CURLOPT_SSL_CTX_DATA, t);
@@ -176,9 +182,10 @@ ccurl_transfer *ccurl_transfer_create(ccurl_loop *loop, ccurl_transport *transpo
     return NULL;
 }
 
-/// As good as new, so that the next call does not pay for this one: libcurl 7.88 counts over all the calls of a handle
-/// how often it sent again by itself, and gives up at the sixth time. Another handle, since it may keep its buffer, and a reset one
-/// then has the usual buffer's size and takes no other.
+/// Renews the handle, so that this call does not affect the next one: libcurl 7.88 counts over all calls of a handle
+/// how often it sent a request again, and refuses the sixth time.
+///
+/// It needs another handle. A reset one may keep its buffer, has the default buffer size and accepts no other.
 static void renew(ccurl_transfer *t) {
     CURL *fresh = curl_easy_init();
     t->is_worn = false;
@@ -255,9 +262,9 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (t->is_broken) return (int)CURLM_OUT_OF_MEMORY;
     CURL *e = t->easy;
     set_method(t, s);
-    // Only over TLS is there HTTP/2, and a share of the connection worth waiting for: with plain HTTP a
-    // slow first answer would hold up all others to that host.
-    // A download waits for the disk now and then, and on HTTP/2 libcurl 7.88 would let all of the connection wait.
+    // Only TLS connections can use HTTP/2, where it is worth waiting for a shared connection. With plain HTTP a slow
+    // first answer would delay all others to that host. A download waits for the disk at times, and on HTTP/2 libcurl
+    // 7.88 would let the whole connection wait.
     bool shares = s->https && s->may_share && s->may_multiplex && !t->part;
     if (!t->version_set || t->https != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -269,7 +276,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
     if (t->address_age != s->address_age) curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = s->address_age);
-    // Ranges count bytes as they are sent: what has been decoded cannot be continued.
+    // Ranges count bytes as they are sent, so a decoded body cannot be continued.
     if (t->identity != (t->part != NULL)) {
         t->identity = t->part != NULL;
         curl_easy_setopt(e, CURLOPT_ACCEPT_ENCODING, t->identity ? NULL : t->loop->accept_encoding);
@@ -353,7 +360,7 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     shrink(&t->answer);
     ccurl_coding_end(t);
     ccurl_forget_raw(t);
-    // What waits for its file has no progress, and none of the call before it.
+    // A transfer that waits for its file has no progress, and must not show the progress of the previous call.
     t->started_ns = t->uploaded = t->upload_total = t->received = t->answer_total = 0;
     t->last_file = NULL;
     t->part = NULL;

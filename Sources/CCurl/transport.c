@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another way to the server: proxy, interface, TLS files. Each transport has handles and connections of its own:
-// libcurl 7.88 lends a connection that is bound to an interface to calls that name none (seen), and what else it
-// compares when it looks for an open connection has changed from release to release.
+// Connection settings: proxy, interface, TLS files. Each transport has its own handles and connections. libcurl 7.88
+// lends a connection that is bound to an interface to calls without an interface (seen). The other settings that it
+// compares for an open connection have changed from release to release.
 #include "internal.h"
 
 static char *copy(const char *text, bool *ok) {
@@ -53,11 +53,11 @@ int ccurl_transport_apply(const ccurl_transport *t, CURL *e) {
     int failed = 0;
     if (t->proxy) {
         failed |= curl_easy_setopt(e, CURLOPT_PROXY, t->proxy);
-        // Else no_proxy of the environment applies.
+        // With null, no_proxy of the environment would apply.
         failed |= curl_easy_setopt(e, CURLOPT_NOPROXY, "");
         if (t->proxy_user) failed |= curl_easy_setopt(e, CURLOPT_PROXYUSERNAME, t->proxy_user);
         if (t->proxy_password) failed |= curl_easy_setopt(e, CURLOPT_PROXYPASSWORD, t->proxy_password);
-        // The job's headers are for the server, and the proxy's are no part of an answer.
+        // The job's headers are for the server only, and the proxy's headers are not part of the answer.
         failed |= curl_easy_setopt(e, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
         failed |= curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         failed |= curl_easy_setopt(e, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -70,14 +70,14 @@ int ccurl_transport_apply(const ccurl_transport *t, CURL *e) {
         failed |= curl_easy_setopt(e, CURLOPT_PROXY_CAINFO, ca);
         failed |= curl_easy_setopt(e, CURLOPT_PROXY_CAPATH, NULL);
 #if LIBCURL_VERSION_NUM >= 0x075700
-        // From 7.87 on libcurl keeps what it read for a day; a replaced file shall count within minutes.
+        // From 7.87 on libcurl caches the authorities for a day. A replaced file must take effect within minutes.
         failed |= curl_easy_setopt(e, CURLOPT_CA_CACHE_TIMEOUT, 300L);
 #endif
     }
     if (t->certificate_file) {
         failed |= curl_easy_setopt(e, CURLOPT_SSLCERT, t->certificate_file);
         failed |= curl_easy_setopt(e, CURLOPT_SSLKEY, t->key_file ? t->key_file : t->certificate_file);
-        // Without one OpenSSL asks for it on the terminal and waits.
+        // Without a password OpenSSL would ask for it on the terminal and wait.
         failed |= curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
     }
     if (t->pins) failed |= curl_easy_setopt(e, CURLOPT_PINNEDPUBLICKEY, t->pins);

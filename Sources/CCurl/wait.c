@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Room for answers. A transfer keeps as much of its answer as its owner has granted. Then it pauses until it is granted more.
+// Room for answers. A transfer keeps as much of its answer as its owner has granted. Then it pauses until it is granted
+// more.
 #include "internal.h"
 
 #include <string.h>
 
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more) {
     int64_t length = (int64_t)(t->answer.length + more);
-    // More room does not help what is beyond the limit.
+    // More room does not help an answer above its limit.
     return length > t->room && length <= t->answer_limit;
 }
 
@@ -28,12 +29,13 @@ size_t ccurl_wait_for_room(ccurl_transfer *t) {
         if (t->next_wanting) t->next_wanting->previous_wanting = t;
         t->loop->wanting = t;
     }
-    // The wait is not the server's. libcurl's clock cannot be stopped, so from now on the limit is kept here (pace.c).
+    // The server is not responsible for this wait. libcurl's clock cannot be stopped, so this library enforces the
+    // limit from now on (pace.c).
     if (t->total_ms) {
         t->own_total_ms = t->total_ms;
         curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, t->total_ms = 0L);
     }
-    // As for a download (download.c): libcurl may not have asked for this connection yet.
+    // As for a download (download.c), libcurl may not have requested this connection yet.
     ccurl_idle_taken(t);
     return CURL_WRITEFUNC_PAUSE;
 }
@@ -64,10 +66,10 @@ int ccurl_transfer_give_room(ccurl_transfer *t, int64_t bytes) {
     return t->pool ? (int)curl_easy_pause(t->easy, t->awaited ? CURLPAUSE_SEND : CURLPAUSE_CONT) : 0;
 }
 
-/// Bytes that are copied before their memory is given back: 1 MiB.
+/// Memory is freed after each copied piece of 1 MiB.
 enum { PIECE = 1024 * 1024 };
 
-// From the end on, since a block that shrinks there gives its pages back at once.
+// It copies from the end, because a block that shrinks at its end returns its pages at once.
 void ccurl_transfer_take_body(ccurl_transfer *t, uint8_t *out) {
     ccurl_forget_raw(t);
     size_t left = t->answer.length;

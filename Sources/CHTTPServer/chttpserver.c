@@ -15,9 +15,9 @@
 
 #include "places.h"
 
-// A page is read by people and by collectors of metrics: each connection has a thread, 256 KiB of stack, and 10 s without a byte. One
-// address has half of the connections at most, and where those or all are taken a new one ends another: a probe is heard whatever others
-// hold, be it on its own machine.
+// People and collectors of metrics read the pages. Each connection has a thread, 256 KiB of stack, and a timeout of 10
+// s without a byte. One address gets at most half of the connections. If its connections or all are taken, a new one
+// ends another. So a probe is answered whatever other clients hold, even on its own machine.
 enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
 struct chttpserver_exchange {
@@ -26,12 +26,12 @@ struct chttpserver_exchange {
     enum MHD_Result result;
 };
 
-// There is one server in a process, and it is never taken down: that would wait for a thread that waits for a database.
+// A process has one server, which is never destroyed: that would wait for a thread that waits for a database.
 static struct {
     chttpserver_handler handler;
     void *context;
     struct MHD_Daemon *daemon;
-    // Requests that are being answered.
+    // The number of requests that are being answered.
     atomic_int busy;
 } the_server;
 
@@ -65,7 +65,7 @@ bool chttpserver_argument(const chttpserver_exchange *exchange, int place, const
     return s.name != NULL;
 }
 
-// Pages load what this server serves and nothing else, and stand in no other site's frame. Who has read them keeps no copy.
+// Pages load only content of this server, are not shown in frames of other sites, and are not cached.
 static const struct { const char *name, *value; } HEADERS[] = {
     {"Cache-Control", "no-store"},
     {"X-Content-Type-Options", "nosniff"},
@@ -84,7 +84,7 @@ void chttpserver_answer(chttpserver_exchange *exchange, unsigned status, const c
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++)
         MHD_add_response_header(response, HEADERS[i].name, HEADERS[i].value);
     if (status == MHD_HTTP_UNAUTHORIZED) {
-        // Programs send the token as such; browsers ask for a password.
+        // Programs send the token as Bearer. Browsers ask for a password, which Basic allows.
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"postrider\", charset=\"UTF-8\"");
     }
@@ -123,7 +123,7 @@ static enum MHD_Result request(
 ) {
     (void)context, (void)version, (void)body;
     chttpserver_exchange exchange = {connection, path, MHD_NO};
-    // The first call brings the headers only; an answer to a body that is still coming is given at once and ends the connection.
+    // The first call delivers the headers only. If a body follows, the answer is sent at once and ends the connection.
     if (!*state) {
         *state = &the_server;
         if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD)) return MHD_YES;
@@ -159,11 +159,11 @@ int chttpserver_start(const char *address, uint16_t port, chttpserver_handler ha
     if (!place) return EINVAL;
     the_server.handler = handler;
     the_server.context = context;
-    // Without MHD_USE_ITC MHD_quiesce_daemon refuses.
+    // Without MHD_USE_ITC, MHD_quiesce_daemon refuses.
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC;
     if (place->ai_family == AF_INET6) {
         flags |= MHD_USE_IPv6;
-        // All addresses are those of IPv4 too.
+        // The unspecified IPv6 address includes all IPv4 addresses.
         if (IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)place->ai_addr)->sin6_addr)) flags |= MHD_USE_DUAL_STACK;
     }
     errno = 0;
@@ -182,7 +182,7 @@ void chttpserver_stop(int milliseconds) {
     if (!the_server.daemon) return;
     int listener = MHD_quiesce_daemon(the_server.daemon);
     if (listener != MHD_INVALID_SOCKET) {
-        // The thread that waits for connections may hold it open for a moment.
+        // The accepting thread may keep it open for a moment.
         shutdown(listener, SHUT_RDWR);
         close(listener);
     }

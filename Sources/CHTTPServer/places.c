@@ -12,13 +12,13 @@
 struct place {
     enum place_state state;
     int socket;
-    // Of the client.
+    // The address of the client.
     unsigned char address[16];
-    // In the order of what all of them did.
+    // A rising number that is renewed with each change of state.
     uint64_t since;
 };
 
-// Connections come and go on one thread, and each does the rest on its own.
+// One thread opens and ends all connections. Each connection's own thread does the rest.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[PLACES];
 static uint64_t events;
@@ -36,13 +36,13 @@ static bool is_open(const struct place *place) {
     return place->state != PLACE_IS_FREE && place->state != PLACE_ENDS;
 }
 
-// Its thread, which waits for the socket, sees the end of the stream and closes it.
+// Its thread waits for the socket, sees the end of the stream, and closes it.
 static void end(struct place *place) {
     shutdown(place->socket, SHUT_RDWR);
     enter(place, PLACE_ENDS);
 }
 
-// Of those of its address, or of all: the one that has waited for longest. Whether there is one.
+// Ends the connection that has waited longest, of one address or of all. Returns whether there was one.
 static bool end_longest(const struct place *newest, bool of_its_address) {
     struct place *longest = NULL;
     for (struct place *place = places; place < places + PLACES; place++) {

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of the server. libmicrohttpd counts seconds without a byte only, so whoever sends one now and then would hold a place for
-// ever: here the one that has waited for longest gives its place up to a new one.
+// The connections of the server. libmicrohttpd only has a timeout without bytes, so a client that sends one at times
+// would keep a place permanently. Here the connection that has waited longest gives its place to a new one.
 #ifndef PLACES_H
 #define PLACES_H
 
 #include <sys/socket.h>
 
-// How many may be open, those included whose end is under way.
+// The most open connections, including those that are being closed.
 enum { PLACES = 48 };
 
 enum place_state {
     PLACE_IS_FREE,
-    // The head of a request is not complete: the connection is new, or its last answer has been sent.
+    // The head of a request is not complete: the connection is new, or its last answer was sent.
     PLACE_WAITS,
     // An answer is being sent.
     PLACE_SENDS,
-    // An answer is being made: that ends by itself, and its thread hears of nothing before.
+    // An answer is being built. This always ends, and the thread does not notice a close before.
     PLACE_ANSWERS,
     PLACE_ENDS,
 };
 
 struct place;
 
-// For a connection that was accepted. If more than `most` are open then and do not end, another one is ended: one that waits rather than
-// one that sends, the one that has for longest. If more than `most_of_one` are of its client, that is one of that client's, or it itself
-// while answers to all the others are being made. NULL: there is no place.
+// Takes a place for an accepted connection. NULL without a free place.
+//
+// If more than `most` connections are open, another one is ended. Waiting ones go before sending ones, and the longest
+// wait first. If more than `most_of_one` belong to one client, one of that client's is ended. If answers to all its
+// others are being built, the new one itself ends.
 struct place *place_take(int socket, const struct sockaddr *client, int most, int most_of_one);
 
-// What it does from now on, unless its end is under way.
+// Sets the state of the connection, unless it is being closed.
 void place_follow(struct place *place, enum place_state state);
 
-// The connection has ended. Called before its socket is closed, whose number may be that of another one then.
+// Frees the place. Call it before the socket is closed, because another socket may then get the number.
 void place_leave(struct place *place);
 
 #endif

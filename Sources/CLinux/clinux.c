@@ -37,7 +37,7 @@ int clinux_terminal_size(int descriptor, int *columns, int *rows) {
 int clinux_unconfirmed(int descriptor) {
     int domain = 0, bytes = 0;
     socklen_t size = sizeof domain;
-    // For a local socket it is what the other side has not read, however long it has been there.
+    // For a local socket the number is what the other side has not read, however long ago it was sent.
     if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain == AF_UNIX) return 0;
     return ioctl(descriptor, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }

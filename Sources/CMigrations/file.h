@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of the table, for the file that SQL names. Included once for each file, so without a guard.
+// One element of the table, for the file named by SQL. It is included once for each file, so it has no guard.
 {&SQL[sizeof "../../migrations/" - 1], (const unsigned char[]){
 #embed SQL
 }, sizeof (const unsigned char[]){

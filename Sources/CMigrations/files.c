@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// #embed (C23) takes the files in at the speed of a copy, and the build knows that it depends on them. As array literals
-// in Swift the same 400 kB took the compiler 30 s and 1 GB at each change of one file.
+// #embed (C23) reads the files as fast as a copy, and the build tracks them as dependencies. As array literals in
+// Swift, the same 400 kB took the compiler 30 s and 1 GB after each change of a file.
 #include "cmigrations.h"
 
 #include <stdint.h>
@@ -26,6 +26,6 @@ void cmigrations_rest(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     first = (first + page - 1) / page * page;
     end = end / page * page;
-    // A refusal costs memory and nothing else.
+    // If madvise refuses, the memory only stays in use.
     if (end > first) madvise((void *)first, end - first, MADV_DONTNEED);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-// What a check knows; libxml2 carries it in parser->_private.
+// The state of a check. libxml2 keeps it in parser->_private.
 typedef struct {
     const char *next;
     size_t left;
@@ -25,8 +25,9 @@ static int64_t cpu_time(void) {
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-// libxml2 2.9 needs squared time for a tag with very many attributes, for very many names and for very many prefixes (20 s
-// for 10 MB). So it gets its input by 4 kB, and no more once the time is used up: ten times what a plain document needs.
+// libxml2 2.9 needs quadratic time for a tag with very many attributes, for very many names, and for very many prefixes
+// (20 s for 10 MB). So it gets its input in pieces of 4 kB until the time limit: ten times the time of a plain
+// document.
 static int64_t cpu_budget(size_t count) {
     int64_t budget = 300000000LL + (int64_t)count * 100;
     return budget < 3000000000LL ? budget : 3000000000LL;
@@ -43,9 +44,10 @@ static int read_more(void *context, char *buffer, int size) {
     return (int)count;
 }
 
-// Entities are entered with an empty text: whether a name is declared is checked, and no reference grows. Parameter
-// entities are entered as external ones, which are not read; as the standard has it, an entity that is not declared is no
-// error behind them. Each takes 400 bytes of memory, so their number is bounded.
+// Entities are declared with an empty text. So the parser checks whether a name is declared, and no reference expands.
+//
+// Parameter entities are declared as external ones, which are not read. After one, an undeclared entity is no error by
+// the standard. Each entity takes 400 bytes of memory, so their number is limited.
 static void declare_entity(void *context, const xmlChar *name, int type, const xmlChar *public_id,
                            const xmlChar *system_id, xmlChar *content) {
     (void)content;
@@ -71,7 +73,7 @@ static xmlParserInputPtr load_nothing(const char *url, const char *id, xmlParser
     return NULL;
 }
 
-// What libxml2 says without a parser to say it to (a failing conversion) would go to stderr.
+// libxml2 writes errors without a parser, such as a failed conversion, to stderr. This function drops them.
 static void say_nothing(void *context, const char *format, ...) {
     (void)context;
     (void)format;
@@ -82,7 +84,7 @@ static void set_up(void) {
     xmlSetExternalEntityLoader(load_nothing);
 }
 
-// The first error counts: what follows it is mostly its consequence. Warnings leave a document well formed.
+// The first error counts, since the next ones mostly follow from it. A document with warnings is well formed.
 static void note_error(void *context, const char *format, ...) {
     (void)format;
     xmlParserCtxtPtr parser = context;
@@ -102,8 +104,8 @@ cxml_defect cxml_check(const void *bytes, size_t count, const char *charset) {
     if (parser == NULL) { return (cxml_defect){XML_ERR_NO_MEMORY, 0}; }
     xmlSAXHandler *sax = parser->sax;
     memset(sax, 0, sizeof *sax);
-    // SAX 1: without namespaces, which are not asked for, and with the search for a second attribute of the same name
-    // while a tag is read, so that the time limit holds inside a tag.
+    // SAX 1 is used. It ignores namespaces, which are not checked. And it searches for a duplicate attribute while it
+    // reads a tag, so the time limit applies inside a tag.
     sax->initialized = 1;
     sax->startDocument = xmlSAX2StartDocument;
     sax->internalSubset = xmlSAX2InternalSubset;
@@ -128,7 +130,7 @@ cxml_defect cxml_check(const void *bytes, size_t count, const char *charset) {
     if (check.defect.code == 0 && !parser->wellFormed) {
         check.defect.code = parser->errNo != 0 ? parser->errNo : XML_ERR_INTERNAL_ERROR;
     }
-    // libxml2 2.9 takes a NUL behind the root element for the end, whatever follows it.
+    // libxml2 2.9 takes a NUL after the root element as the end of the document.
     if (check.defect.code == 0 && (check.left > 0 || parser->input->cur < parser->input->end)) {
         check.defect = (cxml_defect){XML_ERR_INVALID_CHAR, parser->input->line};
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why no agent could be made; a call that fails is a `CallOutcome`, never an error.
+/// Why the agent could not be created. A failed call is a `CallOutcome` and never an error.
 public struct AgentError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of causes.
+    /// The kind of cause.
     public enum Code: Equatable, Sendable {
         /// `curl_global_init` or the creation of a handle failed.
         case cannotStart
-        /// The libcurl that was loaded is older than the oldest that is supported.
+        /// The loaded libcurl is older than the oldest supported version.
         case oldLibrary
-        /// The libcurl that was loaded lacks something that the agent cannot do without.
+        /// The loaded libcurl lacks a feature that the agent needs.
         case missingFeature
     }
 
     /// The kind of cause.
     public let code: Code
-    /// What is wrong and how to mend it.
+    /// The defect and its remedy.
     public let message: String
 
-    /// The message, which names the remedy.
+    /// The message, which includes the remedy.
     public var description: String { message }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// The header lines of one answer, as far as a download looks at them, or a wait until a moment that they name.
+/// The header lines of one answer, for downloads and for waits until a moment.
 struct AnswerHeaders {
     private let lines: [Substring]
 
@@ -10,19 +10,19 @@ struct AnswerHeaders {
         lines = String(decoding: block, as: UTF8.self).split(separator: "\n")
     }
 
-    /// The value of a header that is there exactly once.
+    /// The value of a header that occurs exactly once; nil otherwise.
     func single(_ name: String) -> String? {
         let found = lines.filter { $0.hasPrefix(name + ": ") }
         return found.count == 1 ? found.first.map { String($0.dropFirst(name.utf8.count + 2)) } : nil
     }
 
-    /// The size of the body, if the server has said it in a way that binds (RFC 9112 §6.3).
+    /// The size of the body, if the server has stated it bindingly (RFC 9112 §6.3).
     var contentLength: Int64? {
         guard !lines.contains(where: { $0.hasPrefix("transfer-encoding:") }) else { return nil }
         return single("content-length").flatMap(AnswerHeaders.count)
     }
 
-    /// A strong entity tag of sensible length (RFC 9110 §8.8.3); nil for a weak one.
+    /// A strong entity tag of 2 to 512 bytes (RFC 9110 §8.8.3); nil for a weak one.
     var strongETag: String? {
         guard let tag = single("etag"), tag.utf8.count >= 2, tag.utf8.count <= 512, tag.hasPrefix("\""),
             tag.hasSuffix("\""), tag.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
@@ -30,8 +30,8 @@ struct AnswerHeaders {
         return tag
     }
 
-    /// Last-Modified where it is a strong validator: a minute older than the answer's own Date, so that a second change
-    /// within the same second, or two clocks, cannot deceive (RFC 9110 §8.8.2.2).
+    /// Last-Modified if it is a strong validator, which means a minute older than the answer's Date (RFC 9110
+    /// §8.8.2.2). So neither a second change within one second nor a difference of clocks can deceive.
     func strongModified(now: Int64) -> String? {
         guard let text = single("last-modified"), text.utf8.count <= 64,
             let modified = HTTPDate.parse(text, now: now),
@@ -40,9 +40,10 @@ struct AnswerHeaders {
         return text
     }
 
-    /// What the server's clock shows, in seconds since 1970: its Date, and the Age of an answer that a cache has kept.
+    /// The server's clock in seconds since 1970: its Date, plus the Age of an answer that a cache has kept.
     ///
-    /// Without a date, and with one that is more than a day off, which is no clock's, it is `now`, the worker's own.
+    /// Without a date the result is `now`, the worker's time. The same holds for a date that is more than a day off,
+    /// which no real clock shows.
     func clock(now: Int64) -> Int64 {
         guard let date = single("date").flatMap({ HTTPDate.parse($0, now: now) }) else { return now }
         let age = single("age").flatMap(AnswerHeaders.count) ?? 0
@@ -50,7 +51,7 @@ struct AnswerHeaders {
         return abs(shown - now) <= 86_400 ? shown : now
     }
 
-    /// `bytes 5-9/10` as 5, 9 and 10; nil for what is open or unsatisfied.
+    /// `bytes 5-9/10` as 5, 9 and 10. Nil if a part is open or the range was refused.
     var contentRange: (first: Int64, last: Int64, total: Int64)? {
         guard let (range, total) = rangeParts, let total = AnswerHeaders.count(total) else { return nil }
         let ends = range.split(separator: "-", omittingEmptySubsequences: false)
@@ -60,7 +61,7 @@ struct AnswerHeaders {
         return (first, last, total)
     }
 
-    /// The size that a 416 names, `bytes */10`.
+    /// The size in the answer of a 416, `bytes */10`.
     var unsatisfiedTotal: Int64? {
         guard let (range, total) = rangeParts, range == "*" else { return nil }
         return AnswerHeaders.count(total)

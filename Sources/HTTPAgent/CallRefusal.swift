@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// Why a call is not made at all: nothing of it has left.
+/// Why a call is not made. No byte of it has left.
 struct CallRefusal: Error, Equatable {
     var code: ErrorCode
-    /// One sentence for the user; never a secret.
+    /// One sentence for the user, without secrets.
     var message: String
-    /// A file could not be opened since the process has no descriptor left.
+    /// Whether a file could not be opened because the process has no free descriptor.
     var lacksDescriptors = false
 
     init(_ code: ErrorCode, _ message: String) {
@@ -17,10 +17,10 @@ struct CallRefusal: Error, Equatable {
     static let memory = CallRefusal(
         .internal, "the call could not be handed to libcurl: memory or pools of connections are out")
 
-    /// What the worker lacks for the moment, memory or a connection pool, it has again when other calls have ended.
+    /// A failure before the request. A lack of memory or of a connection pool passes when other calls have ended.
     var failure: CallFailure { failure(sent: .no) }
 
-    /// The same behind a redirect or an answer: something has left already.
+    /// A failure after a redirect or an answer, when bytes have left already.
     func failure(sent: SentState) -> CallFailure {
         var failure = CallFailure(code, message, sent: sent)
         failure.lacksDescriptors = lacksDescriptors

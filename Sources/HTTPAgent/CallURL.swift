@@ -2,24 +2,24 @@
 import CCurl
 import JobModel
 
-/// One URL, parsed by libcurl's parser and no other, checked, and free of credentials. C: `curl_url`.
+/// One URL that libcurl's parser has read, checked and without credentials. C: `curl_url`.
 @safe final class CallURL {
-    /// Why a text is no URL that may be called; `message` never repeats the URL.
+    /// Why a text is not a URL that may be called. `message` never contains the URL.
     struct Refusal: Error, Equatable {
         var message: String
-        /// It parsed, but its scheme is neither http nor https.
+        /// Whether the URL is valid, but its scheme is neither http nor https.
         var otherScheme = false
     }
 
-    /// How many bytes a URL may have, and its query as well; see `RequestHeaders.limit`.
+    /// The most bytes of a URL, and of its query; see `RequestHeaders.limit`.
     private static let limit = 500_000
 
     let handle: OpaquePointer
-    /// `https`, lower case; else it is `http`.
+    /// Whether the scheme is https. Otherwise it is http.
     let isHTTPS: Bool
     let host: String
     let port: Int
-    /// `Basic …` of the user and password that stood in the URL.
+    /// `Basic …` from the user and password of the URL.
     let authorization: String?
 
     /// Parses an absolute URL and appends `query`.
@@ -29,14 +29,14 @@ import JobModel
         return try unsafe build(owning: handle, setting: text, query: query, keepsCredentials: true)
     }
 
-    /// Resolves a Location against this URL. Credentials that a server puts there are dropped.
+    /// Resolves a Location against this URL. Credentials in a Location are dropped.
     func resolving(_ location: String) throws(Refusal) -> CallURL {
         try CallURL.checkBytes(location, allowingSpace: true)
         if location.utf8.contains(UInt8(ascii: ":")), location.contains("//") || location.contains(":/") {
             if CallURL.hasScheme(location) { try CallURL.checkText(location, allowingSpace: true) }
         }
         guard let copy = unsafe curl_url_dup(handle) else { throw Refusal(message: "memory is out") }
-        // Path and query stay (RFC 3986 §5.2.2); libcurl would cut both off.
+        // Path and query stay (RFC 3986 §5.2.2). libcurl would remove both.
         if location.isEmpty || location.hasPrefix("#") {
             return unsafe CallURL(owning: copy, isHTTPS: isHTTPS, host: host, port: port, authorization: nil)
         }
@@ -93,29 +93,31 @@ import JobModel
 
     deinit { unsafe curl_url_cleanup(handle) }
 
-    /// Scheme, host and port are equal (RFC 6454).
+    /// Whether scheme, host and port are equal (RFC 6454).
     func hasSameOrigin(as other: CallURL) -> Bool {
         isHTTPS == other.isHTTPS && port == other.port && host == other.host
     }
 
-    /// The same host, on the default ports, from http to https: the one change of origin that body, headers, cookies
-    /// and credentials follow. The certificate proves that it is the host that they were meant for.
+    /// Whether the other URL is the same host on the default ports, with https instead of http.
+    ///
+    /// This is the only change of origin that body, headers, cookies and credentials follow. The certificate proves
+    /// that the host is the intended one.
     func isUpgrade(to other: CallURL) -> Bool {
         !isHTTPS && other.isHTTPS && port == 80 && other.port == 443 && host == other.host
     }
 
-    /// As it is called.
+    /// The text that is called.
     var text: String? { unsafe CallURL.part(handle, CURLUPART_URL) }
 
-    /// Scheme, host and port, for messages; no path, no query, and no port that is its scheme's own.
+    /// Scheme, host and port for messages, without path, query and default port.
     var origin: String {
         "\(isHTTPS ? "https" : "http")://\(host)" + (port == (isHTTPS ? 443 : 80) ? "" : ":\(port)")
     }
 
-    /// Why a call that may go to public addresses only may not give this host to a proxy, as the rest of a sentence.
+    /// Why a call that is limited to public addresses may not give this host to a proxy, as the rest of a sentence.
     ///
-    /// The proxy resolves names, so only what is private by its writing can be refused here; libcurl's parser has
-    /// brought IPv4 addresses into their usual form.
+    /// The proxy resolves names. So this check refuses only hosts whose text shows that they are private. libcurl's
+    /// parser has normalized IPv4 addresses before.
     var privateHost: String? {
         let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
         var name = bare
@@ -125,16 +127,16 @@ import JobModel
         case 1: return nil
         default: break
         }
-        // With a dot behind it, 127.1 is a name to libcurl, and an address to a proxy that does not mind the dot.
+        // `127.1.` is a name to libcurl, and an address to a proxy that ignores the final dot.
         if CallURL.endsInNumber(name) { return "may be an address to the proxy; write it as four numbers of 0 to 255" }
         if name == "localhost" || name.hasSuffix(".localhost") { return "is the proxy's own host" }
-        // Circled digits and their like become an address only when the proxy or libcurl maps them.
+        // Circled digits and similar characters become an address only when the proxy or libcurl maps them.
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
         return "must be written in punycode (xn--…) for a call through a proxy"
     }
 
-    /// Whether the last label is a number, in decimal, octal or hexadecimal: to many parsers the whole then is an IPv4
-    /// address, be it a broken one. No top-level domain is one (RFC 3696 §2).
+    /// Whether the last label is a number in decimal, octal or hexadecimal. Many parsers then read the whole host as an
+    /// IPv4 address, even a broken one. No top-level domain is a number (RFC 3696 §2).
     private static func endsInNumber(_ name: Substring) -> Bool {
         guard let label = name.split(separator: ".").last else { return false }
         if label.hasPrefix("0x") { return label.dropFirst(2).utf8.allSatisfy { isHexDigit($0) } }
@@ -150,8 +152,8 @@ import JobModel
             throw Refusal(message: "it has more than \(limit) bytes; send large things in the body")
         }
         try checkBytes(text, allowingSpace: allowingSpace)
-        // libcurl also takes one and three slashes, and guesses a scheme where none is: no other parser
-        // agrees with that, so what a filter in front of us saw would not be what is called.
+        // libcurl also accepts one and three slashes, and guesses a missing scheme. Other parsers differ. A filter in
+        // front of the worker would then check another URL than the called one.
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw Refusal(message: "it is not absolute: write http:// or https:// in front")
         }
@@ -168,7 +170,7 @@ import JobModel
             if byte <= 0x20 || byte == 0x7f {
                 throw Refusal(message: "it holds a space or control character; percent-encode it")
             }
-            // Browsers read `\` as `/`, libcurl does not: they would not agree on the host.
+            // Browsers read `\` as `/` and libcurl does not, so they would disagree on the host.
             if byte == UInt8(ascii: "\\") { throw Refusal(message: "it holds a backslash; percent-encode it (%5C)") }
         }
     }
@@ -197,12 +199,12 @@ import JobModel
         guard !user.text.isEmpty || !password.text.isEmpty else {
             throw Refusal(message: "it has an empty user in front of the host")
         }
-        // RFC 7617 §2: a user with a colon cannot be told from its password.
+        // RFC 7617 §2: if a user contains a colon, its end cannot be recognized.
         guard !user.text.contains(":") else { throw Refusal(message: "its user holds a colon") }
         return "Basic " + Base64.encode([UInt8](user.text.utf8) + [UInt8(ascii: ":")] + [UInt8](password.text.utf8))
     }
 
-    /// User or password as they stand in a URL.
+    /// The user or password of a URL, if any.
     enum Credential: Equatable {
         case absent, broken
         case present(String)
@@ -210,7 +212,7 @@ import JobModel
         var text: String { if case .present(let text) = self { text } else { "" } }
     }
 
-    /// Percent-decoded.
+    /// The percent-decoded value.
     static func decoded(_ handle: OpaquePointer, _ part: CURLUPart) -> Credential {
         var text: UnsafeMutablePointer<CChar>?
         let code = unsafe curl_url_get(handle, part, &text, UInt32(CURLU_URLDECODE))
@@ -220,7 +222,7 @@ import JobModel
         return .present(unsafe String(cString: text))
     }
 
-    /// As it stands; nil if the URL has no such part.
+    /// The value without decoding. Nil if the URL has no such part.
     static func part(_ handle: OpaquePointer, _ part: CURLUPart, flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else { return nil }

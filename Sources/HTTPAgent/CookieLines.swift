@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// Checks what goes into a call's jar: libcurl takes commands by the same option (`FLUSH`, `RELOAD`, `ALL`), and
-/// would send a cookie without a domain to every host.
+/// Checks the lines of a call's cookie jar.
+///
+/// libcurl takes commands through the same option (`FLUSH`, `RELOAD`, `ALL`). And it would send a cookie without a
+/// domain to every host.
 enum CookieLines {
-    /// Throws `config` for a line that is neither a Netscape line nor a Set-Cookie with a Domain.
+    /// Throws `config` for a line that is neither in Netscape's format nor a Set-Cookie with a Domain.
     static func check(_ lines: [String]) throws(CallRefusal) {
         for (index, line) in lines.enumerated() {
             guard !line.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
@@ -18,7 +20,7 @@ enum CookieLines {
                 }
                 if !hasDomain { throw refusal(index, "it names no Domain") }
             } else {
-                // domain, subdomains, path, secure, expires, name, value
+                // Fields: domain, subdomains, path, secure, expires, name, value.
                 let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
                 guard fields.count == 7, !fields[0].isEmpty, fields[0] != "unknown", !fields[0].hasPrefix("# ") else {
                     throw refusal(index, "it is neither Netscape's seven fields nor a Set-Cookie")
@@ -27,7 +29,7 @@ enum CookieLines {
         }
     }
 
-    /// Whether the time of a Netscape line is over; 0 is a cookie without one.
+    /// Whether a Netscape line has expired. 0 marks a cookie without an expiry.
     static func hasExpired(_ line: String, now: Int64) -> Bool {
         let fields = line.split(separator: "\t", maxSplits: 5, omittingEmptySubsequences: false)
         guard fields.count > 4, let expires = Int64(fields[4]) else { return false }

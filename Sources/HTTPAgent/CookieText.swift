@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines of a jar as text, which a database can keep, without loss: a server may give a cookie any bytes from 0x80
-/// on and wants them back as they were.
+/// Converts the lines of a cookie jar to text for the database, without loss. A server may use any bytes from 0x80 on,
+/// and expects them back unchanged.
 ///
-/// What is UTF-8 is itself. A byte that is not stands as one of 128 private characters, and so do the bytes of these
-/// characters, should a server use them.
+/// Valid UTF-8 stays as it is. Any other byte becomes one of 128 private characters. If a server uses these characters
+/// itself, their bytes are converted as well.
 enum CookieText {
     private static let first: UInt32 = 0x10_F780
     private static let stand = first...(first + 0x7F)

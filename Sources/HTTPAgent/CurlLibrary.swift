@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// The loaded libcurl: started and checked once per process.
+/// The loaded libcurl. It is started and checked once in the process.
 enum CurlLibrary {
-    /// `curl_global_init` and the checks, run by whoever asks first. C: `curl_version_info`.
+    /// The result of `curl_global_init` and the checks, at the first use. C: `curl_version_info`.
     static let started: Result<Void, AgentError> = start()
 
-    /// What is offered in Accept-Encoding: what can be decoded here and its end be told. `deflate` is left out, since
-    /// servers disagree on what it means; an answer in it is decoded all the same.
+    /// The value of Accept-Encoding: encodings whose end the agent can detect. `deflate` is left out because servers
+    /// disagree on its meaning. An answer in `deflate` is decoded all the same.
     static let acceptedEncodings = "gzip"
 
     private static func start() -> Result<Void, AgentError> {

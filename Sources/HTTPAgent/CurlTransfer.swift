@@ -3,23 +3,23 @@ import CCurl
 internal import Glibc
 import JobModel
 
-/// One pooled easy handle with its buffers; aborts and frees it at the end of its life.
+/// One pooled easy handle with its buffers. Its deinit aborts and frees it.
 @safe final class CurlTransfer {
     let handle: OpaquePointer
-    /// Where it belongs; nil: the plain way. The pool lives at least as long.
+    /// The pool of its transport; nil for default settings. The pool lives at least as long.
     unowned let pool: TransportPool?
-    /// It has parts or a jar, of which libcurl keeps traces: good for one call only.
+    /// Whether it had parts or a cookie jar, of which libcurl keeps traces. Then it serves one call only.
     private(set) var isSpent = false
-    /// The body is gzip.
+    /// Whether the body is gzip.
     private(set) var hasGzipBody = false
-    /// The body that the handle points to.
+    /// The body that the handle points to. The array must live until the handle is cleared.
     private var lent: [UInt8] = []
-    /// Up to 64 KiB a body is copied into memory that the handle keeps.
+    /// Bodies up to 64 KiB are copied into memory of the handle.
     private static let copied = 64 << 10
-    /// What the handle points to; it must not go before the handle takes another.
+    /// The URL that the handle points to. It must live until the handle gets another one.
     private(set) var url: CallURL?
 
-    /// Nil if memory is out.
+    /// Creates a handle. Nil without memory.
     init?(in loop: OpaquePointer, pool: TransportPool? = nil) {
         guard let handle = unsafe ccurl_transfer_create(loop, pool?.handle) else { return nil }
         unsafe self.handle = handle
@@ -28,23 +28,23 @@ import JobModel
 
     deinit { unsafe ccurl_transfer_destroy(handle) }
 
-    /// Which call it works for.
+    /// The slot of its call.
     var slot: Int {
         get { unsafe ccurl_transfer_slot(handle) }
         set { unsafe ccurl_transfer_set_slot(handle, newValue) }
     }
 
-    /// Where the next sending goes; the same URL again costs nothing.
+    /// Sets the URL of the next sending. The same URL again has no cost.
     func setURL(_ url: CallURL) {
         if self.url === url { return }
         unsafe ccurl_transfer_set_url(handle, url.handle)
         self.url = url
     }
 
-    /// How many bytes of the answer it may keep until it is given more.
+    /// Sets how many bytes of the answer it may keep until it is given more.
     func setRoom(_ bytes: Int) { unsafe ccurl_transfer_set_room(handle, Int64(bytes)) }
 
-    /// The answer's body, of which the handle keeps nothing.
+    /// Removes and returns the body of the answer.
     func takeBody(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             if let base = buffer.baseAddress { unsafe ccurl_transfer_take_body(handle, base) }
@@ -52,18 +52,18 @@ import JobModel
         }
     }
 
-    /// Copies the body, or keeps it alive if it is large; false if memory is out.
+    /// Copies the body. A large one is kept alive instead. False without memory.
     func setBody(_ bytes: [UInt8]) -> Bool {
         if bytes.count > CurlTransfer.copied {
             lent = bytes
-            // The array lives, unchanged, until the handle is cleared: so do its bytes.
+            // The array stays alive and unchanged until the handle is cleared, and so do its bytes.
             unsafe lent.withUnsafeBufferPointer { unsafe ccurl_transfer_lend_body(handle, $0.baseAddress, $0.count) }
             return true
         }
         return unsafe bytes.withUnsafeBufferPointer { unsafe ccurl_transfer_set_body(handle, $0.baseAddress, $0.count) }
     }
 
-    /// Keeps the body in gzip; false if memory is out.
+    /// Sets the body in gzip. False without memory.
     func setGzipBody(_ bytes: [UInt8]) -> Bool {
         hasGzipBody = true
         return unsafe bytes.withUnsafeBufferPointer {
@@ -71,7 +71,7 @@ import JobModel
         }
     }
 
-    /// Adds a part with a copy of these bytes, or with a file, which is to live as long; false if memory is out.
+    /// Adds a part with a copy of these bytes, or with a file, which must live as long. False without memory.
     func addPart(_ part: BodyPart, filename: String?, type: String?, bytes: [UInt8], file: UploadFile?) -> Bool {
         isSpent = true
         var texts = CStrings()
@@ -89,7 +89,7 @@ import JobModel
         }
     }
 
-    /// Gives it a jar of these lines alone; false if memory is out.
+    /// Gives it a jar with only these lines. False without memory.
     func setCookies(_ lines: [String]) -> Bool {
         isSpent = true
         var texts = CStrings()
@@ -99,10 +99,10 @@ import JobModel
         }
     }
 
-    /// What goes into the Cookie header beside the jar's; false if memory is out.
+    /// Adds a value to the Cookie header, in addition to the jar's cookies. False without memory.
     func setOwnCookies(_ value: String?) -> Bool { unsafe ccurl_transfer_set_own_cookies(handle, value) }
 
-    /// The jar's lines.
+    /// The lines of the jar.
     var cookies: [String] {
         let list = unsafe ccurl_transfer_cookies(handle)
         defer { unsafe curl_slist_free_all(list) }
@@ -117,25 +117,25 @@ import JobModel
         return lines
     }
 
-    /// Copies `count` lines that end with NUL each; false if memory is out.
+    /// Copies `count` lines, each of which ends with NUL. False without memory.
     func setHeaders(_ lines: [UInt8], count: Int) -> Bool {
         unsafe lines.withUnsafeBytes {
             unsafe ccurl_transfer_set_headers(handle, $0.bindMemory(to: CChar.self).baseAddress, $0.count, count)
         }
     }
 
-    /// Hands it to its pool; false if libcurl refuses.
+    /// Adds it to its pool, which sends it. False if libcurl refuses.
     func start(_ sending: borrowing ccurl_sending) -> Bool {
         unsafe withUnsafePointer(to: sending) { unsafe ccurl_transfer_start(handle, $0) } == 0
     }
 
-    /// Says where the next sending finds its host, as an entry of CURLOPT_RESOLVE; false if memory is out.
+    /// Sets the address of the host for the next sending, as an entry of CURLOPT_RESOLVE. False without memory.
     func setFound(_ entry: UnsafePointer<CChar>?) -> Bool { unsafe ccurl_transfer_set_found(handle, entry) }
 
-    /// Takes it out of its pool, running or not.
+    /// Removes it from its pool, running or not.
     func stop() { unsafe ccurl_transfer_stop(handle) }
 
-    /// Makes it ready for another call and gives large buffers back.
+    /// Prepares it for another call, and frees large buffers.
     func clear() {
         hasGzipBody = false
         unsafe ccurl_transfer_clear(handle)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How many file descriptors there are, and how a worker divides them.
+/// How many file descriptors the process may open, and how a worker divides them.
 ///
-/// Calls under way come first; connections that are kept for later calls take what is left, and give it back.
+/// Running calls come first. Idle connections may use the others, and are closed when calls need them.
 public struct DescriptorBudget: Equatable, Sendable {
-    /// How many the process may have open.
+    /// The most descriptors that the process may open.
     public let allowed: Int
 
-    /// What a worker has beside its calls: sessions, pages and their readers, poller, signals, files of libraries.
+    /// The descriptors of a worker besides its calls: sessions, dashboard, poller, signals and files of libraries.
     private static let beside = 64
-    /// A limit beyond this is of no use to a worker.
+    /// A higher limit has no use for a worker.
     private static let useful: rlim_t = 65_536
 
-    /// A budget of this many.
+    /// A budget of so many descriptors.
     public init(allowed: Int) { self.allowed = allowed }
 
-    /// What the process may have now. C: `getrlimit(RLIMIT_NOFILE)`.
+    /// The current limit of the process. C: `getrlimit(RLIMIT_NOFILE)`.
     public static var current: DescriptorBudget { DescriptorBudget(allowed: Int(clamping: limit.rlim_cur)) }
 
-    /// Raises the soft limit to the hard one, as far as that is of use, and says what there is then. C: `setrlimit`.
+    /// Raises the soft limit to the hard limit, at most 65,536, and returns the new budget. C: `setrlimit`.
     public static func raised() -> DescriptorBudget {
         var wanted = limit
         wanted.rlim_cur = max(wanted.rlim_cur, min(wanted.rlim_max, useful))
@@ -33,14 +33,15 @@ public struct DescriptorBudget: Equatable, Sendable {
         return limit
     }
 
-    /// What so many calls at once need: a socket each, and another descriptor for a redirect, a look-up or a file.
+    /// The descriptors for so many calls at once: a socket each, and one more for a redirect, a look-up or a file.
     public static func needed(forCalls calls: Int) -> Int { 2 * calls + beside }
 
-    /// How many calls at once it is enough for.
+    /// How many calls at once it allows.
     public var mostCalls: Int { max(1, (allowed - DescriptorBudget.beside) / 2) }
 
-    /// From how many descriptors of connections on idle ones are given up, with so many calls at once. Each of these
-    /// may open one more before another one is closed; but half as many as calls are kept in any case: else each call
-    /// that ends under a low limit would close its own connection.
+    /// The number of connection descriptors from which on idle connections are closed.
+    ///
+    /// Each call may open a new connection before an old one is closed. At least half as many connections as calls are
+    /// kept. Otherwise each call under a low limit would close its own connection at its end.
     func connections(slots: Int) -> Int { max(slots + slots / 2 + 16, allowed - DescriptorBudget.beside - 3 * slots) }
 }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// What becomes of an answer's body, decided when its headers are there. Pure.
+/// What a download does with the body of an answer, decided by its headers. Pure.
 enum DownloadDecision: Equatable {
-    /// It is no part of the file: an error, a redirect.
+    /// The body is not part of the file: an error or a redirect.
     case keep
-    /// It is the whole file: what was there goes.
+    /// The body is the whole file. It replaces the bytes on disk.
     case writeAnew(PartNote)
-    /// It is the rest of the file, or a piece of it, and this is the size of the whole.
+    /// The body is the rest of the file, or a piece of it. `total` is the size of the whole file.
     case continueFile(total: Int64)
-    /// Nothing is missing.
+    /// The file is complete already.
     case complete
-    /// It does not fit what is there: ask once more, for the whole.
+    /// The body does not fit the bytes on disk. The whole file is requested once more.
     case askAgain
-    /// The server breaks the rules.
+    /// The server violates HTTP.
     case fail(ErrorCode, String)
 
-    /// Statuses that may be about the range alone: some servers and stores refuse `Range` or `If-Range` by them.
+    /// Statuses that may be caused by the range. Some servers and stores refuse `Range` or `If-Range` with them.
     private static let rangeRefusals: Set<Int> = [400, 403, 404, 410, 412, 416]
 
+    /// Decides by status and headers.
+    ///
     /// - Parameters:
-    ///   - from: the first byte that was asked for; 0: the whole was.
-    ///   - note: what the part on disk is of; its URL is that of this call.
+    ///   - from: the first requested byte; 0: the whole file was requested.
+    ///   - note: the note of the part on disk. Its URL is the URL of this call.
     ///   - isFinal: whether a refusal of the range stands. It does if the answer asks for a later call, or if the call
     ///     must not be sent twice.
     ///   - now: seconds since 1970.
@@ -49,7 +51,7 @@ enum DownloadDecision: Equatable {
         guard download.okStatuses.contains(status) else {
             return from > 0 && !isFinal && rangeRefusals.contains(status) ? .askAgain : .keep
         }
-        // No content is no file, not an empty one: what is there stays as it is.
+        // An answer without content is not an empty file. The bytes on disk stay.
         if [204, 205, 304].contains(status) {
             guard download.sha256 != nil, status != 304 else { return .keep }
             return .fail(.checksum, "the server answered \(status), no content, and a file with a sha256 was expected")
@@ -57,8 +59,9 @@ enum DownloadDecision: Equatable {
         return writeAnew(headers, download, url: note.url, total: headers.contentLength, now: now)
     }
 
-    /// Whether the rest that a server sends is of the file that is there. It has to say so by the validator that it was
-    /// asked with, and to contradict none: not every server looks at If-Range.
+    /// Whether the sent rest belongs to the file on disk.
+    ///
+    /// The answer must repeat the validator of the request, and contradict none: not every server checks If-Range.
     private static func isSameVersion(_ headers: AnswerHeaders, _ note: PartNote) -> Bool {
         if let etag = note.etag, headers.strongETag != etag { return false }
         let given = headers.single("last-modified")

@@ -3,13 +3,13 @@ import CCurl
 import Glibc
 import JobModel
 
-/// The thread that does what may block on disk, started with the first call that needs it.
+/// The thread for disk work that may block. It starts with the first call that needs it.
 @safe final class DownloadDisk {
     private let handle: OpaquePointer
-    /// Readable when a part has news.
+    /// Readable when the state of a part has changed.
     let descriptor: Int32
 
-    /// Nil if memory or threads are out.
+    /// Creates the thread. Nil without memory or threads.
     init?(root: String) {
         let holder = "\(DownloadDisk.host):\(getpid())"
         guard let handle = unsafe ccurl_disk_create(root, holder) else { return nil }
@@ -19,7 +19,7 @@ import JobModel
 
     deinit { unsafe ccurl_disk_destroy(handle) }
 
-    /// The path of the file that the thread is at, as a message may show it; nil: it is at none.
+    /// The path of the file on which the thread works, fit for a message. Nil if it is idle.
     var current: String? {
         var path = [CChar](repeating: 0, count: 4096)
         let isPart = unsafe ccurl_disk_current(handle, &path, path.count)
@@ -27,13 +27,13 @@ import JobModel
         return text.isEmpty ? nil : UploadFile.shown(isPart ? text + ".part" : text)
     }
 
-    /// Makes the descriptor unreadable until the next news.
+    /// Makes the descriptor unreadable until the next change.
     func drain() { unsafe ccurl_disk_drain(handle) }
 
-    /// Removes parts that nobody has touched for so many seconds, in the background.
+    /// Removes partial downloads that are unchanged for so many seconds, in the background.
     func expire(olderThan seconds: Int64) { unsafe ccurl_disk_expire(handle, seconds) }
 
-    /// Begins to open and lock the part of a download; nil if memory is out.
+    /// Begins to open and lock the part of a download. Nil without memory.
     func open(_ download: Download) -> DownloadPart? {
         let part =
             if let hash = download.sha256, hash.count == 32 {
@@ -44,7 +44,7 @@ import JobModel
         return unsafe part.map { unsafe DownloadPart($0, of: self) }
     }
 
-    /// Begins to open a file that is to be sent, and to read the first of a call; nil if memory is out.
+    /// Begins to open a file to be sent, and to read it if it is the first one of a call. Nil without memory.
     func open(_ path: String, isFirst: Bool) -> OpaquePointer? { unsafe ccurl_file_open(handle, path, isFirst) }
 
     private static var host: String {
@@ -54,9 +54,9 @@ import JobModel
     }
 }
 
-/// One file on its way to disk; suspended, if it is not at its end, with the object.
+/// One file on its way to disk. If it is incomplete, the deinit suspends it.
 @safe final class DownloadPart {
-    /// For the transfer that fills it; it must not outlive this object.
+    /// The handle for the transfer that fills it. It must not outlive this object.
     let handle: OpaquePointer
     private let disk: DownloadDisk
 
@@ -67,20 +67,20 @@ import JobModel
 
     deinit { unsafe ccurl_part_free(handle) }
 
-    /// How far it is.
+    /// The state of the part.
     var status: ccurl_part_status { unsafe ccurl_part_look(handle) }
 
-    /// What arrives from now on follows byte `offset`; a new note replaces the one on disk. False: memory is out.
+    /// Begins to write at byte `offset`. A new note replaces the one on disk. False without memory.
     func begin(at offset: Int64, note: PartNote?) -> Bool {
         unsafe ccurl_part_begin(handle, offset, note?.text)
     }
 
-    /// Writes out what has arrived.
+    /// Writes all bytes that have arrived.
     func flush() { unsafe ccurl_part_flush(handle) }
 
-    /// All has arrived.
+    /// Records that all bytes have arrived.
     func finish() { unsafe ccurl_part_finish(handle) }
 
-    /// No more will arrive in this attempt.
+    /// Records that no more bytes arrive in this attempt.
     func suspend() { unsafe ccurl_part_suspend(handle) }
 }

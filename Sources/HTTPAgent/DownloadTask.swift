@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// One download under way: its file beside the flight that fills it.
+/// One running download: the state of its file, in addition to its flight.
 final class DownloadTask {
-    /// What it waits for.
+    /// The event that it waits for.
     enum Phase {
-        /// The part is being opened; nothing has been sent.
+        /// The part is being opened. No request has been sent.
         case opening
-        /// Headers, to decide on.
+        /// The headers, which decide on the body.
         case asking
-        /// The body of an answer that is no part of the file, or the end of such an answer.
+        /// The body or the end of an answer that is not part of the file.
         case keeping
-        /// The body.
+        /// The body of the file.
         case writing
-        /// The disk; how the call ended is known.
+        /// The disk. The outcome of the call is known.
         case settling(CallOutcome)
     }
 
     let download: Download
     let part: DownloadPart
-    /// Of which file the part is, with this call's URL; what the server says is filled in.
+    /// The note about the part, with this call's URL. The headers of the answer complete it.
     var note: PartNote
     var phase = Phase.opening
-    /// The first byte that is asked for.
+    /// The first requested byte.
     var from: Int64 = 0
-    /// Durable bytes that were there before.
+    /// How many durable bytes the disk had before.
     var found: Int64 = 0
     var hasAskedAgain = false
-    /// The whole file has arrived.
+    /// Whether the whole file has arrived.
     var isWhole = false
 
     init(_ download: Download, part: DownloadPart, url: String) {
@@ -36,7 +36,7 @@ final class DownloadTask {
         note = PartNote(url: url)
     }
 
-    /// Decides where to go on: at the last durable byte if there is a validator to ask with, else at the start.
+    /// Decides where to continue: after the last durable byte if there is a validator, otherwise at the start.
     func plan(found: Int64, text: String?, method: HTTPMethod) {
         self.found = found
         phase = .asking
@@ -47,7 +47,7 @@ final class DownloadTask {
         from = found
     }
 
-    /// The lines that a download adds to its request.
+    /// Appends the header lines that a download adds to its request.
     func appendHeaders(to lines: inout [UInt8]) -> Int {
         RequestHeaders.append("Accept-Encoding", "identity", to: &lines)
         guard from > 0, let validator = note.validator else { return 1 }
@@ -56,7 +56,7 @@ final class DownloadTask {
         return 3
     }
 
-    /// Why a call must not be a download, as a whole sentence.
+    /// Why a call must not be a download, as a whole sentence. Nil if it may.
     static func refusal(of call: HTTPCall) -> (ErrorCode, String)? {
         if call.method == .head { return (.config, "a HEAD request has no body for download_to; use GET") }
         let own = call.headers.first { ["range", "if-range"].contains($0.name.lowercased()) }

@@ -2,9 +2,9 @@
 import CCurl
 import JobModel
 
-/// What is known about a sending that gave no whole answer: all that the failure table looks at.
+/// The facts about a sending without a complete answer: the whole input of the failure table.
 struct Evidence: Equatable {
-    /// Who ended it.
+    /// The cause of its end.
     enum End: Equatable {
         /// A `CURLcode`.
         case library(UInt32)
@@ -13,40 +13,40 @@ struct Evidence: Equatable {
     }
 
     var end: End
-    /// libcurl's own words; may be empty.
+    /// libcurl's message, possibly empty.
     var text = ""
     var osError: Int32 = 0
-    /// The connection was up and the request about to be written.
+    /// Whether the connection was up and the request was about to be written.
     var requestBegan = false
-    /// Bytes of the request that were handed to the kernel.
+    /// How many bytes of the request the kernel has taken.
     var bytesSent: Int64 = 0
-    /// A byte of the answer arrived.
+    /// Whether a byte of the answer arrived.
     var answerBegan = false
     var status: Int?
     var reused = false
-    /// In the handshake the server asked for a client certificate.
+    /// Whether the server asked for a client certificate in the handshake.
     var certificateWanted = false
     var denied = false
     var headersTooLarge = false
     var lengthUnclear = false
-    /// The answer ends with its TLS connection, and no close_notify has come.
+    /// Whether the end of the TLS connection ends the answer, and no close_notify arrived.
     var closeUnannounced = false
     var codingDefect = CCURL_CODING_FINE
     var memoryOut = false
     var bodyTooLarge = false
     var resendRefused = false
-    /// One sending again went before.
+    /// Whether the request was sent twice already.
     var wasResent = false
     var outOfDescriptors = false
-    /// The path of a file part that changed meanwhile.
+    /// The path of a file part that changed during the call.
     var changedFile: String?
-    /// What a proxy answered to CONNECT; 0: nothing.
+    /// The status of a proxy's answer to CONNECT; 0: none.
     var proxyStatus = 0
-    /// Behind a SOCKS proxy: TLS with the server has begun.
+    /// Whether TLS with the server has begun behind a SOCKS proxy.
     var tlsBegan = false
     var transport: Transport?
-    /// Who could have allowed a private address.
+    /// The setting that could have allowed a private address.
     var privateNetworkSwitch = HTTPCall.PrivateNetworkSwitch.service
-    /// A request of this attempt was answered with a redirect already.
+    /// Whether a request of this attempt was answered with a redirect before.
     var followedRedirect = false
 }

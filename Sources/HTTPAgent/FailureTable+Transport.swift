@@ -3,7 +3,7 @@ import CCurl
 import JobModel
 
 extension FailureTable {
-    /// What a transport explains; nil for what would have happened without it.
+    /// The failure that the transport settings explain. Nil if it is independent of them.
     static func verdict(
         _ code: CURLcode, _ e: Evidence, host: String, transport: Transport, limits: CallLimits, words: String
     ) -> (ErrorCode, String)? {
@@ -33,7 +33,7 @@ extension FailureTable {
         }
     }
 
-    /// Nothing but the proxy has been spoken to as long as no request has begun, TLS with the server aside.
+    /// Before a request begins, only the proxy has been contacted, except for TLS with the server.
     private static func proxyVerdict(
         _ code: CURLcode, _ e: Evidence, _ limits: CallLimits, _ words: String
     ) -> (ErrorCode, String)? {
@@ -58,6 +58,6 @@ extension FailureTable {
         }
     }
 
-    /// For an answer of 407, to CONNECT or to a plain request.
+    /// The message for a 407, as the answer to CONNECT or to a plain request.
     static let refusedByProxy = "the service's proxy wants another user and password (407); mend its URL"
 }

@@ -3,9 +3,9 @@ import CCurl
 import Glibc
 import JobModel
 
-/// Turns the evidence of a sending that failed into a code, a sentence and whether bytes may have left.
+/// Turns the evidence of a failed sending into a code, a sentence and whether bytes may have left.
 enum FailureTable {
-    /// `host` and `limits` are for the sentence alone.
+    /// The failure. `host` and `limits` are used in the sentence only.
     static func failure(for evidence: Evidence, host: String, limits: CallLimits) -> CallFailure {
         let (code, message) = verdict(evidence, host: host, limits: limits)
         var failure = CallFailure(code, message, sent: sent(evidence), status: evidence.status)
@@ -14,7 +14,7 @@ enum FailureTable {
         return failure
     }
 
-    /// `CURLE_TOO_LARGE`, which the headers of 7.88 do not have yet.
+    /// `CURLE_TOO_LARGE`, which the headers of libcurl 7.88 lack.
     private static let tooLarge = CURLcode(100)
 
     private static let headersTooLarge = (
@@ -22,8 +22,7 @@ enum FailureTable {
         "the answer's headers are larger than 256 KiB in all (over HTTP/2 128 KiB), or one of them than 100 KiB"
     )
 
-    /// Whether the worker's own side has failed: no descriptor, no port, no network, not the interface that is asked
-    /// for.
+    /// Whether the worker itself has failed: without a descriptor, a port, a network or the requested interface.
     static func isLocal(_ e: Evidence) -> Bool {
         if e.outOfDescriptors { return true }
         guard case .library(let code) = e.end else { return false }
@@ -34,11 +33,12 @@ enum FailureTable {
         }
     }
 
-    /// Without a request begun nothing can have left; then libcurl's count of bytes decides.
+    /// Whether bytes may have left. Before a request begins none can. After that libcurl's byte count decides.
     static func sent(_ e: Evidence) -> SentState {
         if e.followedRedirect || e.answerBegan { return .maybe }
         if !e.requestBegan { return .no }
-        // TLS 1.3 alone says this, in the handshake that the request was sent along with: no server looks at it then.
+        // Only TLS 1.3 sends this alert, in the handshake that the request was sent with. The server has not read the
+        // request.
         if !e.reused, e.text.lowercased().contains("alert certificate required") { return .no }
         if case .library(let code) = e.end, CURLcode(code) == CURLE_SEND_ERROR, e.bytesSent == 0 { return .no }
         return .maybe
@@ -127,7 +127,7 @@ enum FailureTable {
     private static func codingVerdict(_ e: Evidence, host: String) -> (ErrorCode, String)? {
         switch e.codingDefect {
         case CCURL_CODING_CUT:
-            // What broke it off tells more, if there is more to tell.
+            // The cause of the broken connection says more, if it is known.
             guard e.end == .library(UInt32(CURLE_OK.rawValue)) else { return nil }
             return (.truncated, "the answer's body ended inside its Content-Encoding; \(host) did not send all of it")
         case CCURL_CODING_BROKEN:
@@ -182,7 +182,7 @@ enum FailureTable {
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return (.tlsVerify, "the certificate of \(host) is not valid for it (\(words)); mend it or its authority")
         case CURLE_SSL_CONNECT_ERROR where words.lowercased().contains("alert handshake failure"):
-            // With TLS 1.2 this one alert means no cipher in common, and no certificate from us.
+            // With TLS 1.2 this alert alone means no common cipher, and no certificate from this worker.
             return (
                 .tls,
                 "\(host) broke the TLS handshake off; if it wants a client certificate, name one in the service's tls; "
@@ -197,7 +197,7 @@ enum FailureTable {
             return (.send, "the connection to \(host) broke while the request was being sent (\(words))")
         case CURLE_GOT_NOTHING:
             return (.emptyReply, "\(host) closed the connection without an answer")
-        // Of HTTP/2: there libcurl takes any end of the connection for one of the body.
+        // HTTP/2: there libcurl regards any end of the connection as the end of a body.
         case CURLE_PARTIAL_FILE where !e.answerBegan && e.status == nil:
             return (.emptyReply, "\(host) closed the connection without an answer")
         case CURLE_OK where e.closeUnannounced:
@@ -216,13 +216,13 @@ enum FailureTable {
         case CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY:
             return broken(code, e, host: host, words: words)
         case CURLE_UNSUPPORTED_PROTOCOL:
-            // With HTTP/0.9 refused libcurl 7.88 says this of an answer that begins with no status line.
+            // While HTTP/0.9 is off, libcurl 7.88 reports this for an answer without a status line.
             return (.reset, "\(host) did not answer in HTTP (\(words)); is it the right port?")
         case CURLE_BAD_CONTENT_ENCODING:
             return (.decode, "the answer's Content-Encoding could not be decoded (\(words))")
         case CURLE_OUT_OF_MEMORY, tooLarge:
-            // 7.88 also calls it a lack of memory when a first line does not end; a request that is too large never
-            // leaves.
+            // libcurl 7.88 also reports a lack of memory if a first line does not end. A request that is too large
+            // never leaves.
             if code == tooLarge || words.lowercased().contains("header") || e.answerBegan || e.bytesSent > 0 {
                 return headersTooLarge
             }
@@ -238,14 +238,14 @@ enum FailureTable {
         }
     }
 
-    /// A server that wants another client certificate, or one at all, ends the connection with one of TLS's alerts;
-    /// with TLS 1.3 after our side of the handshake, when the request is on its way already.
+    /// A server that requires a client certificate, or another one, ends the connection with a TLS alert. With TLS 1.3
+    /// this comes after the client's part of the handshake, when the request may be under way.
     private static func certificateVerdict(
         _ code: CURLcode, _ e: Evidence, host: String, words: String
     ) -> (ErrorCode, String)? {
         let lower = words.lowercased()
-        // With TLS 1.3 the server may be gone, and its alert unread, before a byte of the request can be written:
-        // whoever asks for a certificate and goes at once does not like what was shown.
+        // With TLS 1.3 the server may be gone, with its alert unread, before a byte of the request is written. A server
+        // that asks for a certificate and closes at once does not accept the certificate.
         if e.certificateWanted, code == CURLE_SEND_ERROR, e.bytesSent == 0, !e.reused, !e.answerBegan {
             let verb = e.transport?.certificateFile == nil ? "wants a" : "does not accept the"
             return (.config, "\(host) \(verb) client certificate; mend the service's tls (\(words))")
@@ -268,7 +268,7 @@ enum FailureTable {
         )
     }
 
-    /// A connection that broke, told apart by how far the answer had come.
+    /// A broken connection, by how far the answer had come.
     private static func broken(
         _ code: CURLcode, _ e: Evidence, host: String, words: String
     ) -> (ErrorCode, String) {

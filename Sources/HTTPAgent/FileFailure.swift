@@ -3,9 +3,9 @@ import CCurl
 import Glibc
 import JobModel
 
-/// Puts into words what a part could not do.
+/// Turns the failures of file work into sentences.
 enum FileFailure {
-    /// A failure with code `file` or `checksum`; `sent` and `status` are those of the call.
+    /// A failure with code `file` or `checksum`. `sent` and `status` come from the call.
     static func failure(_ status: ccurl_part_status, path: String, sent: SentState, answer: Int?) -> CallFailure {
         let number = unsafe status.os_errno
         let (code, message, retries): (ErrorCode, String, Bool)
@@ -40,7 +40,7 @@ enum FileFailure {
         return failure
     }
 
-    /// The failure of a call whose file system has not answered for so long.
+    /// The failure of a call whose file system has not answered for this time.
     static func silence(nanoseconds: Int64, file: String, sent: SentState, answer: Int?) -> CallFailure {
         let seconds = Double(nanoseconds / 1_000_000) / 1000
         let sentence =
@@ -62,7 +62,7 @@ enum FileFailure {
         }
     }
 
-    /// Whether time or an administrator mends it without a change of the job.
+    /// Whether the failure may pass without a change of the job.
     private static func isPassing(_ number: Int32) -> Bool {
         switch number {
         case ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, ESTALE, EAGAIN, EROFS: true

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import JobModel
 
-/// One call that ended, under the number its owner gave it.
+/// One call that has ended, with its slot.
 public struct FinishedCall: Equatable, Sendable {
-    /// As given to `start`; free again.
+    /// The slot that `start` got. It is free again.
     public var slot: Int
     /// How it ended.
     public var outcome: CallOutcome

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// One call under way: its handle, and what a redirect would change.
+/// One running call: its handle, and the values that a redirect may change.
 struct Flight {
     var transfer: CurlTransfer
     let call: HTTPCall
     var url: CallURL
-    /// By user and password in the call's URL. Redirects name none; those of the same origin are asked with it, too.
+    /// The login from the user and password in the call's URL. Redirects within the origin use it, too.
     let authorization: String?
     var method: HTTPMethod
     var keepsBody = true
-    /// A redirect led to another host, or from https to http. Once true it stays true: what was withheld from one
-    /// origin is not given to the next.
+    /// Whether a redirect led to another host, or from https to http. It never becomes false again: the next origin
+    /// does not get what one origin did not get.
     var leftOrigin = false
-    /// The call's; another host gets none of its client certificate.
+    /// The call's transport. Another host does not get its client certificate.
     var transport: Transport?
-    /// The jar as it was when the origin was left; to other origins nothing of it goes along.
+    /// The jar when the call left its origin. Other origins get none of its cookies.
     var cookiesOfOrigin: [String] = []
     var redirects = 0
-    /// Its server was not whom it looked for at an address that was known before, so it was begun once more.
+    /// Whether the call was begun again because a server at a cached address had the wrong certificate.
     var hasLookedAgain = false
-    /// Of the sendings before this one.
+    /// The time and bytes of the earlier sendings of this call.
     var elapsedMicroseconds: Int64 = 0
     var bytesSent: Int64 = 0
     var bytesReceived: Int64 = 0
@@ -35,8 +35,10 @@ struct Flight {
         transport = call.transport
     }
 
-    /// POST, PUT and PATCH without a body say so with `Content-Length: 0` (RFC 9110 §8.6); HEAD never carries
-    /// one, since libcurl would then wait for one in the answer (§9.3.2 advises against it anyway).
+    /// Whether the request sends a body, possibly an empty one. POST, PUT and PATCH without a body send
+    /// `Content-Length: 0` (RFC 9110 §8.6).
+    ///
+    /// HEAD never sends a body: libcurl would then wait for one in the answer, and §9.3.2 advises against it.
     var sendsBody: Bool {
         switch method {
         case .post, .put, .patch: true
@@ -45,7 +47,6 @@ struct Flight {
         }
     }
 
-    /// Whether this request may be sent again at once: an idempotency key that makes it so stays behind with its
-    /// origin.
+    /// Whether this request may be sent again at once. An idempotency key counts only within its origin.
     var isRepeatable: Bool { call.isRepeatable && (method.isIdempotent || !leftOrigin) }
 }

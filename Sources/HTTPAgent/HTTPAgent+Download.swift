@@ -2,10 +2,15 @@
 import CCurl
 public import JobModel
 
-// A download is a call whose body goes to disk. The order of things: open and lock the part (disk), ask for what is
-// missing (libcurl), decide on the headers (pure), fill (both), put in its place (disk). The slot is free at the end.
+// A download is a call whose body goes to disk. Its steps:
+//
+// - The disk thread opens and locks the part.
+// - libcurl requests the missing bytes.
+// - A pure function decides by the headers.
+// - libcurl and the disk thread fill the part.
+// - The disk thread moves it to its place. Then the slot is free.
 extension HTTPAgent {
-    /// How far a running download is; nil for a slot without one.
+    /// The progress of a running download. Nil for a slot without one.
     public func downloadProgress(slot: Int) -> DownloadProgress? {
         guard let task = downloads[slot] else { return nil }
         let status = unsafe task.part.status
@@ -13,9 +18,9 @@ extension HTTPAgent {
         return DownloadProgress(bytesDone: done, bytesTotal: task.note.total, gained: max(0, done - task.found))
     }
 
-    /// Removes the parts of downloads that nobody has touched for so long, in the background; links are not followed.
+    /// Removes partial downloads that are unchanged for this time, in the background. It does not follow links.
     ///
-    /// Without a files root it does nothing. Call it now and then: once an hour is often.
+    /// Without a files root it does nothing. Once an hour is often enough.
     public func expireParts(olderThan age: Duration = .seconds(7 * 86_400)) {
         openDisk()?.expire(olderThan: max(1, age.components.seconds))
     }
@@ -25,7 +30,7 @@ extension HTTPAgent {
         return disk
     }
 
-    /// Begins to open the file of a call that `start` has made a flight of; the request goes out when it is open.
+    /// Begins to open the file of a call. The request is sent when the file is open.
     func open(_ download: Download, _ flight: Flight, slot: Int) -> CallFailure? {
         guard filesRoot != nil else {
             return CallFailure(
@@ -49,7 +54,7 @@ extension HTTPAgent {
         return nil
     }
 
-    /// Does what the disk or the headers of an answer make possible.
+    /// Advances downloads whose disk work or headers are ready.
     func serveDownloads() {
         for slot in downloads.keys.sorted() {
             guard let task = downloads[slot], let flight = flights[slot] else { continue }
@@ -63,7 +68,7 @@ extension HTTPAgent {
         }
     }
 
-    /// Has the disk write what has arrived, so that slow downloads are on it, too.
+    /// Writes all bytes that have arrived, so that slow downloads reach the disk, too.
     func flushDownloads() {
         for task in downloads.values { if case .writing = task.phase { task.part.flush() } }
     }
@@ -85,7 +90,7 @@ extension HTTPAgent {
         }
     }
 
-    /// The headers are there, the body waits: where does it go?
+    /// Decides by the headers where the body goes. The body waits meanwhile.
     private func decide(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         let transfer = flight.transfer
         switch decision(flight, task) {
@@ -95,7 +100,7 @@ extension HTTPAgent {
         case .writeAnew(let note): fill(slot, flight, task, from: 0, note: note)
         case .continueFile(let total): goOn(slot, flight, task, total: total)
         case .complete, .askAgain:
-            // The body of a refused range is of no use.
+            // The body of a refused range is useless.
             answered(slot, flight, task)
             return
         case .fail(let code, let message): return end(slot, flight, task, code, message)
@@ -118,7 +123,7 @@ extension HTTPAgent {
             now: ccurl_wall_seconds())
     }
 
-    /// The first answer may have been one without a length; then the range is the first to tell it.
+    /// Continues the file. If the first answer had no length, the range is the first to contain the size.
     private func goOn(_ slot: Int, _ flight: Flight, _ task: DownloadTask, total: Int64) {
         task.note.total = total
         fill(slot, flight, task, from: task.from, note: nil)
@@ -126,7 +131,7 @@ extension HTTPAgent {
 
     private func fill(_ slot: Int, _ flight: Flight, _ task: DownloadTask, from: Int64, note: PartNote?) {
         if let note { task.note = note }
-        // An answer may begin the file anew although its rest was asked for.
+        // An answer may start the file again although only its rest was requested.
         task.from = from
         guard task.part.begin(at: from, note: note) else {
             return lack(slot, flight, task, sent: .maybe)
@@ -144,14 +149,14 @@ extension HTTPAgent {
         } else if unsafe status.has_room {
             resume(slot, flight)
         } else if unsafe hangs(since: status.waits_since) {
-            // Said here: when it is settled, the disk may have woken.
+            // The message is built now, because the disk may be active again when the call is settled.
             end(slot, flight, task, .file, silence(task, sent: .maybe, answer: nil).message)
-            // To be settled at once: the disk will have no news.
+            // It must be settled at once, since the disk will not signal it.
             mayHaveFinished = true
         }
     }
 
-    /// Whether the disk has been silent for too long to be waited for; if not, when to look again.
+    /// Whether the disk has been silent for too long. If not, it sets the next check.
     func hangs(since: Int64) -> Bool {
         guard since > 0 else { return false }
         if since + diskLimit <= ccurl_now() { return true }
@@ -164,7 +169,8 @@ extension HTTPAgent {
         return FileFailure.silence(nanoseconds: diskLimit, file: file, sent: sent, answer: answer)
     }
 
-    /// An answer ended, or need not be read to its end. False: it is an ordinary one, and its end is, too.
+    /// Handles an answer that has ended, or whose rest is not needed. False for an ordinary answer, which ends as
+    /// usual.
     @discardableResult
     func answered(_ slot: Int, _ flight: Flight, _ task: DownloadTask) -> Bool {
         if case .keeping = task.phase { return false }
@@ -211,7 +217,7 @@ extension HTTPAgent {
         if !send(next) { lack(slot, next, task, sent: .maybe) }
     }
 
-    /// Ends it for want of memory or of a pool of connections.
+    /// Ends the call for lack of memory or of a connection pool.
     private func lack(_ slot: Int, _ flight: Flight, _ task: DownloadTask, sent: SentState) {
         unsafe deliver(slot, flight, result(of: flight.transfer), .failure(CallRefusal.memory.failure(sent: sent)))
     }
@@ -222,7 +228,7 @@ extension HTTPAgent {
         unsafe deliver(slot, flight, result, .failure(CallFailure(code, message, sent: .maybe, status: status)))
     }
 
-    /// The call has ended; its file is still to be put in its place, or away.
+    /// Ends the call. The disk thread still moves its file to its place, or closes it.
     func settle(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ outcome: CallOutcome) {
         flight.transfer.stop()
         task.phase = .settling(outcome)
@@ -240,7 +246,7 @@ extension HTTPAgent {
             }
         switch unsafe status.state {
         case CCURL_PART_OPENING, CCURL_PART_OPEN:
-            // What it is at, and the part, are the helper thread's, which frees them when it wakes, if hours later.
+            // The disk thread owns its current work and the part, and frees both when it continues, even after hours.
             guard unsafe hangs(since: status.waits_since) else { return }
             outcome.ending = .failure(silence(task, sent: sent, answer: answer))
         case CCURL_PART_FAILED:

@@ -3,10 +3,10 @@ import CCurl
 import JobModel
 
 extension HTTPAgent {
-    /// How many handles wait for work at most; making one costs about as much as a small call.
+    /// The most idle handles. To create one costs about as much as a small call.
     private static let idleHandles = 256
 
-    /// Turns what libcurl has finished into outcomes, or into the next hop of a redirect.
+    /// Turns calls that libcurl has finished into outcomes, or into the next hop of a redirect.
     func collect() {
         mayHaveFinished = false
         var code: Int32 = 0
@@ -19,7 +19,7 @@ extension HTTPAgent {
         if !downloads.isEmpty { serveDownloads() }
     }
 
-    /// Ends what breaks the limits that libcurl does not keep, and finds the time of the next look.
+    /// Ends calls that exceed limits which libcurl does not enforce, and sets the next check.
     func sweep(_ now: Int64) {
         sweepAt = .max
         if !downloads.isEmpty { flushDownloads() }
@@ -32,7 +32,7 @@ extension HTTPAgent {
             default: break
             }
         }
-        // Under load deadlines come one by one; looking at all calls more than 100 times a second is waste.
+        // Under load deadlines follow each other closely. All calls are checked at most 100 times a second.
         if sweepAt != .max { sweepAt = max(sweepAt, now + 10_000_000) }
     }
 
@@ -40,7 +40,7 @@ extension HTTPAgent {
         unsafe ccurl_transfer_result(transfer.handle)
     }
 
-    /// Gives the slot and, if there is room, the handle back.
+    /// Frees the slot, and keeps the handle if there is room.
     func release(_ slot: Int, _ transfer: CurlTransfer) {
         flights[slot] = nil
         inFlight -= 1
@@ -52,7 +52,7 @@ extension HTTPAgent {
         if inFlight == 0 { sweepAt = .max }
     }
 
-    /// Takes a handle back for later calls, unless it is spent or there are enough.
+    /// Keeps a handle for later calls, unless it is spent or there are enough.
     func giveBack(_ transfer: CurlTransfer) {
         transfer.stop()
         transfer.clear()
@@ -66,14 +66,15 @@ extension HTTPAgent {
 
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
-        // A server that wants no more of the request resets its stream behind a whole answer (RFC 9113 §8.1).
+        // A server that does not want the rest of the request may reset its stream after a complete answer (RFC 9113
+        // §8.1).
         let isReset = end == .library(UInt32(CURLE_HTTP2_STREAM.rawValue))
         let end = unsafe isReset && result.stream_whole ? .library(UInt32(CURLE_OK.rawValue)) : end
-        // The body of a redirect is of no use, whole or not.
+        // The body of a redirect is not used, complete or not.
         if unsafe isEnough(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
             return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
         }
-        // libcurl calls it well, too, when the connection ends inside the headers.
+        // libcurl also reports success if the connection ends inside the headers.
         if end == .library(UInt32(CURLE_OK.rawValue)), unsafe result.headers_whole && !result.close_unannounced {
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
                 let sent: SentState = flight.redirects > 0 ? .maybe : .no
@@ -117,10 +118,11 @@ extension HTTPAgent {
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
         if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
-        // Behind a proxy it is the proxy that is looked up.
+        // With a proxy, libcurl looks up the proxy's name.
         if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
             staleNames.doubt(flight.url.host, now: ccurl_wall_seconds())
-            // The job would end by it, and perhaps it is only that somebody else is at the old address now.
+            // The address may be outdated: another server may have it now. The call is begun again before its job
+            // fails.
             if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {
                 return unsafe lookAgain(slot, flight, result)
             }
@@ -135,25 +137,24 @@ extension HTTPAgent {
         unsafe deliver(slot, flight, result, .failure(failure))
     }
 
-    /// Whether an answer's headers can be acted on, however its body ended. With the time of the call up, there is
-    /// nothing left to act in.
+    /// Whether the headers of an answer can be used, however its body ended. After the call's timeout they cannot.
     private func isEnough(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard unsafe result.headers_whole else { return false }
         if end == .library(UInt32(CURLE_OK.rawValue)) { return true }
         return unsafe !result.memory_out && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
     }
 
-    /// Whether an answer tells by status and headers alone how to go on: with another token, or later. A compressing
-    /// proxy that breaks the body of a 429 shall not cost an attempt.
+    /// Whether status and headers alone decide the next step: another token, or a later call. So a proxy that breaks
+    /// the body of a 429 costs no attempt.
     private func isRefusal(_ slot: Int, _ result: ccurl_result) -> Bool {
-        // A status that a download takes for its file is none.
+        // A status whose body goes to the file of a download is no refusal.
         if case .writing? = downloads[slot]?.phase { return false }
         guard unsafe result.headers_whole, unsafe !result.memory_out else { return false }
         if unsafe result.status == 401 { return true }
         return unsafe Throttle(answer(result)) != nil
     }
 
-    /// Whether an answer came whole, or as far as libcurl could decode it, and only its encoding is at fault.
+    /// Whether an answer is complete, or as far as libcurl could decode it, and only its encoding is broken.
     private func isUndecoded(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard unsafe result.headers_whole, unsafe !result.memory_out, unsafe !result.body_too_large else {
             return false
@@ -164,15 +165,15 @@ extension HTTPAgent {
             || end == .library(UInt32(CURLE_WRITE_ERROR.rawValue)) && result.coding_defect == CCURL_CODING_BROKEN
     }
 
-    /// Whether an answer is a redirect that leads on.
+    /// Whether an answer is a redirect to be followed.
     func isFollowed(_ result: ccurl_result, _ flight: Flight) -> Bool {
         unsafe RedirectRules.isRedirect(Int(result.status)) && flight.call.limits.maxRedirects > 0
             && result.location != nil
     }
 
-    /// The answer as the owner sees it.
+    /// The answer for the owner.
     ///
-    /// - Parameter transfer: gives its body away; nil: there is none, or it is not wanted.
+    /// - Parameter transfer: the transfer whose body is taken; nil: no body is wanted.
     func answer(_ result: ccurl_result, takenFrom transfer: CurlTransfer? = nil) -> HTTPResponse {
         var response = unsafe HTTPResponse(
             status: Int(result.status),
@@ -187,7 +188,7 @@ extension HTTPAgent {
         return response
     }
 
-    /// The wait that the answer's headers ask for; nil: they do not mention one.
+    /// The wait that the answer's headers ask for. Nil if no header mentions a wait.
     private func requestedWait(_ result: ccurl_result) -> RequestedWait? {
         guard unsafe result.has_wait else { return nil }
         let block = unsafe bytes(result.headers, result.headers_length)
@@ -221,7 +222,7 @@ extension HTTPAgent {
         finished.append(FinishedCall(slot: slot, outcome: outcome))
     }
 
-    /// For sentences: what bounds a file is not what bounds a body.
+    /// The limits for messages. The limit of a file differs from the limit of a body.
     private func limits(of flight: Flight, _ slot: Int) -> CallLimits {
         var limits = flight.call.limits
         if case .writing? = downloads[slot]?.phase, let most = downloads[slot]?.download.maxBytes {
@@ -249,7 +250,7 @@ extension HTTPAgent {
         next.method = method
         next.keepsBody = flight.keepsBody && keepsBody
         let staysWithHost = url.hasSameOrigin(as: flight.url) || flight.url.isUpgrade(to: url)
-        // A body often holds what a header would have to hide; it goes on only to the host it was meant for.
+        // A body often contains secrets like a header does. It goes only to the host that it was meant for.
         if !staysWithHost, next.keepsBody, flight.call.body != .none {
             return deny(
                 "status \(status) asks to send the body from \(flight.url.origin) to another origin, \(url.origin); "
@@ -274,7 +275,7 @@ extension HTTPAgent {
         flights[slot] = next
     }
 
-    /// Begins a call anew of which nothing has left, since its name may have moved.
+    /// Begins a call again, of which no byte has left, since its name may have moved.
     private func lookAgain(_ slot: Int, _ flight: Flight, _ result: ccurl_result) {
         var next = flight
         next.hasLookedAgain = true
@@ -286,9 +287,9 @@ extension HTTPAgent {
         flights[slot] = next
     }
 
-    /// Withholds jar and client certificate from another origin; false if memory is out.
+    /// Withholds jar and client certificate from another origin. False without memory.
     ///
-    /// A body never gets here with a change of the handle: it follows to the same host only.
+    /// A call with a body never gets here: its body follows only to the same host, which keeps the handle.
     private func leave(_ flight: Flight, as next: inout Flight) -> Bool {
         if flight.call.usesCookies, !flight.leftOrigin {
             next.cookiesOfOrigin = flight.transfer.cookies
@@ -307,12 +308,12 @@ extension HTTPAgent {
         return isReady
     }
 
-    /// What the call changed in its jar: what other origins set comes on top of what there was.
+    /// The changes of the call in its jar. Cookies of other origins are added to the cookies of its own origin.
     private func cookies(of flight: Flight) -> CookieChanges? {
         if !flight.cookiesOfOrigin.isEmpty {
             _ = flight.transfer.setCookies(flight.cookiesOfOrigin + flight.transfer.cookies)
         }
-        // One that an answer removes stays in libcurl's jar with a time that is over.
+        // A cookie that an answer deletes stays in libcurl's jar with an expiry in the past.
         let now = ccurl_wall_seconds()
         let jar = flight.transfer.cookies.filter { !CookieLines.hasExpired($0, now: now) }
         return CookieChanges(from: flight.call.cookies, to: jar)
@@ -332,7 +333,7 @@ extension HTTPAgent {
         unsafe Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// Location as text: what is no UTF-8 keeps its bytes, percent-encoded.
+    /// The Location as text. Bytes that are not UTF-8 are percent-encoded.
     private func location(_ result: ccurl_result) -> String? {
         guard let start = unsafe result.location else { return nil }
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: result.location_length)

@@ -3,7 +3,7 @@ import CCurl
 import JobModel
 
 extension HTTPAgent {
-    /// A handle of a transport, whose pools are made when it is first seen.
+    /// A handle of a transport. Its pools are created with the first call.
     func takeTransfer(for transport: Transport) throws(CallRefusal) -> CurlTransfer {
         let pool: TransportPool
         if let known = transports[transport] {
@@ -22,14 +22,14 @@ extension HTTPAgent {
         return transfer
     }
 
-    /// Makes room for one more: closes the connections of the one that has been without a call for longest.
+    /// Makes room for one more transport: closes the connections of the transport that has been idle for longest.
     private func forgetTransports() {
         guard transports.count >= keptTransports else { return }
         let unused = transports.filter { $0.value.inUse == 0 }
         if let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { transports[oldest.key] = nil }
     }
 
-    /// Gives a handle all that stays the same for each sending of the call: the body and the jar.
+    /// Gives a handle all that is equal in each sending of the call: the body and the jar.
     func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
         transfer.setRoom(call.answerRoom)
         let hasRoom: Bool
@@ -42,7 +42,7 @@ extension HTTPAgent {
             hasRoom = true
             if call.method != .head {
                 try check(parts)
-                // Files come when they are open.
+                // File parts are added when the files are open.
                 if !parts.contains(where: \.isFile) { try add(parts, [], to: transfer) }
             }
         }
@@ -52,7 +52,7 @@ extension HTTPAgent {
 
     private func setBody(_ bytes: [UInt8], of call: HTTPCall, in transfer: CurlTransfer) -> Bool {
         guard call.compressesBody, !bytes.isEmpty, call.method != .head else { return transfer.setBody(bytes) }
-        // What is encoded already is sent as it is.
+        // A body that is encoded already is sent unchanged.
         let isEncoded = call.headers.contains { $0.name.lowercased() == "content-encoding" }
         return isEncoded ? transfer.setBody(bytes) : transfer.setGzipBody(bytes)
     }
@@ -72,7 +72,7 @@ extension HTTPAgent {
         }
     }
 
-    /// Makes the body of these parts, whose files are open.
+    /// Builds the body from these parts. Their files are open.
     func add(_ parts: [BodyPart], _ files: [UploadFile], to transfer: CurlTransfer) throws(CallRefusal) {
         var files = files[...]
         for part in parts {
@@ -85,7 +85,7 @@ extension HTTPAgent {
                 file = files.popFirst()
                 filename = filename ?? path.split(separator: "/").last.map(String.init)
             }
-            // libcurl would guess by the name's end.
+            // Without a type libcurl would guess it by the extension of the name.
             let type = part.type ?? (filename == nil ? nil : "application/octet-stream")
             guard transfer.addPart(part, filename: filename, type: type, bytes: bytes, file: file) else {
                 throw .memory
@@ -95,7 +95,7 @@ extension HTTPAgent {
 
     private func setCookies(_ call: HTTPCall, in transfer: CurlTransfer) throws(CallRefusal) {
         try CookieLines.check(call.cookies)
-        // One Cookie header: the job's own cookies stand in the jar's line.
+        // The request has one Cookie header, so the job's own cookies go into the jar's line.
         let own = call.headers.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
         guard transfer.setCookies(call.cookies), transfer.setOwnCookies(own.isEmpty ? nil : own) else {
             throw .memory

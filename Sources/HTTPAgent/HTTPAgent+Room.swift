@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// A call whose answer waits for room in its owner's memory.
+/// A call whose answer waits for memory of its owner.
 public struct WaitingAnswer: Equatable, Sendable {
-    /// Which call.
+    /// The slot of the call.
     public var slot: Int
     /// How many bytes its answer has in all, or may have.
     public var wanted: Int
     /// Since when it waits, in nanoseconds of CLOCK_MONOTONIC.
     public var since: UInt64
 
-    /// An answer that waits.
+    /// A waiting answer.
     public init(slot: Int, wanted: Int, since: UInt64) {
         self.slot = slot
         self.wanted = wanted
@@ -18,13 +18,13 @@ public struct WaitingAnswer: Equatable, Sendable {
     }
 }
 
-// A call keeps `answerRoom` bytes of its answer. Then its connection is not read until the owner grants more. That time
+// A call keeps `answerRoom` bytes of its answer. Then its connection is not read until the owner grants more. This wait
 // counts neither for the call's `timeout` nor for the speed of its server.
 extension HTTPAgent {
-    /// Whether an answer waits for room.
+    /// Whether an answer waits for memory.
     public var hasWaitingAnswers: Bool { unsafe ccurl_loop_wanting(loop) != nil }
 
-    /// The answers that wait for room; the one that has waited longest comes first.
+    /// The answers that wait for memory. The one that has waited longest comes first.
     public func waitingAnswers() -> [WaitingAnswer] {
         var answers: [WaitingAnswer] = []
         var next = unsafe ccurl_loop_wanting(loop)
@@ -38,12 +38,12 @@ extension HTTPAgent {
         return answers.sorted { ($0.since, $0.slot) < ($1.since, $1.slot) }
     }
 
-    /// Lets a call keep so many bytes of its answer in all, and go on.
+    /// Lets a call keep so many bytes of its answer in all, and continues it.
     public func giveRoom(slot: Int, bytes: Int) {
         guard flights.indices.contains(slot), let flight = flights[slot] else { return }
         let code = unsafe ccurl_transfer_give_room(flight.transfer.handle, Int64(bytes))
         mayHaveFinished = true
-        // libcurl no longer checks the limits of a call that was paused, so the agent checks them within a second.
+        // libcurl no longer checks the limits of a call that was paused. So the agent checks them within a second.
         sweepAt = min(sweepAt, ccurl_now() + 1_000_000_000)
         if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
     }

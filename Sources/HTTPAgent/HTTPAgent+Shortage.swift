@@ -2,30 +2,30 @@
 import CCurl
 import JobModel
 
-/// A call that has found no descriptor.
+/// A call that has found no free descriptor.
 struct ShortCall {
     let call: HTTPCall
-    /// When it was first so: monotonic nanoseconds.
+    /// When it first found none, in monotonic nanoseconds.
     let since: Int64
-    /// Not under way: it is begun anew at the next look.
+    /// Whether it waits. Then the next check begins it again.
     var isWaiting = true
 }
 
-// What the process lacks for the moment it has again when other calls have ended. So a call that finds no descriptor
-// keeps its slot and begins anew, from the start, until it has waited for long.
+// A lack of descriptors passes when other calls have ended. So a call without a descriptor keeps its slot and begins
+// again, for at most 60 s.
 extension HTTPAgent {
-    /// How long a call waits for a descriptor before it fails: 60 s.
+    /// A call waits 60 s for a descriptor before it fails.
     private static let longestWait: Int64 = 60_000_000_000
-    /// How often it looks: 100 ms.
+    /// The interval of the checks: 100 ms.
     private static let look: Int64 = 100_000_000
 
-    /// Whether calls wait because the process has no descriptor left for them.
+    /// Whether calls wait because the process has no free descriptor.
     public var isShortOfDescriptors: Bool { shortLookAt != .max }
 
-    /// Descriptors of connections, idle or in use, and of their pools.
+    /// The descriptors of connections, idle or in use, and of their pools.
     var descriptorsHeld: Int { unsafe Int(ccurl_loop_held(loop)) }
 
-    /// Gives up idle connections if the process can open hardly another descriptor: somebody else has found none.
+    /// Closes idle connections if the process is nearly out of descriptors. Call it when another part has found none.
     public func makeRoom() {
         if ccurl_is_short_of_descriptors() { giveUpIdleConnections() }
     }
@@ -35,8 +35,8 @@ extension HTTPAgent {
         unsafe ccurl_loop_set_short(loop, isShortOfDescriptors)
     }
 
-    /// Whether it was for want of a descriptor that a sending ended without having begun. libcurl does not tell where a
-    /// look-up, or a file of TLS, found none.
+    /// Whether a sending ended before it began because no descriptor was free. libcurl does not say whether a look-up,
+    /// or a file of TLS, found none.
     func isShort(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard case .library(let code) = end, unsafe !result.request_began else { return false }
         switch CURLcode(code) {
@@ -48,7 +48,7 @@ extension HTTPAgent {
         }
     }
 
-    /// Takes a call of which nothing was sent out of flight, to begin it anew later. False: it is to fail.
+    /// Defers a call of which no byte was sent. False if it must fail.
     func putOff(_ slot: Int, _ flight: Flight) -> Bool {
         guard flight.redirects == 0, mayWait(flight.call, slot: slot, others: inFlight - 1) else { return false }
         let since = shortCalls[slot]?.since
@@ -57,7 +57,7 @@ extension HTTPAgent {
         return true
     }
 
-    /// The same for a call that could not be begun.
+    /// Defers a call that could not be started. False if it must fail.
     func putOff(_ slot: Int, refused call: HTTPCall) -> Bool {
         guard mayWait(call, slot: slot, others: inFlight) else { return false }
         wait(call, slot: slot, since: shortCalls[slot]?.since)
@@ -69,7 +69,7 @@ extension HTTPAgent {
         return !isTooMuch(call, others: others) && ccurl_now() - known.since < HTTPAgent.longestWait
     }
 
-    /// Whether a call has more files than there are descriptors: it would wait in vain.
+    /// Whether a call has more files than the process has descriptors. It would wait in vain.
     func isTooMuch(_ call: HTTPCall, others: Int) -> Bool { call.body.isParts && others == 0 }
 
     private func wait(_ call: HTTPCall, slot: Int, since: Int64?) {
@@ -79,7 +79,7 @@ extension HTTPAgent {
         unsafe ccurl_loop_set_short(loop, true)
     }
 
-    /// Begins all calls anew that wait.
+    /// Begins all waiting calls again.
     func beginShortCalls() {
         endShortage()
         for (slot, short) in shortCalls.sorted(by: { $0.value.since < $1.value.since }) where short.isWaiting {
@@ -88,7 +88,7 @@ extension HTTPAgent {
         }
     }
 
-    /// Forgets a call that waits; says whether it was one.
+    /// Drops a waiting call. Returns whether the slot had one.
     func cancelShortCall(_ slot: Int) -> Bool {
         guard let short = shortCalls[slot], short.isWaiting else { return false }
         shortCalls[slot] = nil

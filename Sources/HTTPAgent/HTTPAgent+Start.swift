@@ -3,10 +3,10 @@ import CCurl
 public import JobModel
 
 extension HTTPAgent {
-    /// Starts a call under a number of the owner's choice, below `slots` and not in use.
+    /// Starts a call in a free slot that the owner chooses.
     ///
-    /// Nothing is sent yet: that happens in the next `timeout()`, which is due at once. A call that is
-    /// refused before the network ends with an outcome like any other.
+    /// The next `timeout()` sends the request, and is due at once. A call that is refused before the network gets an
+    /// outcome like any other call.
     public func start(_ call: HTTPCall, slot: Int) {
         precondition(flights.indices.contains(slot) && flights[slot] == nil, "slot \(slot) is in use or out of range")
         do throws(CallRefusal) {
@@ -68,7 +68,7 @@ extension HTTPAgent {
         return flight
     }
 
-    /// Sends a call whose request is whole, or begins to open the file that its answer goes to.
+    /// Sends a call whose request is complete, or begins to open the file for its answer.
     func sendFirst(_ flight: Flight, slot: Int) throws(CallRefusal) {
         if let download = flight.call.download {
             if let failure = open(download, flight, slot: slot) { throw CallRefusal(failure.code, failure.message) }
@@ -81,7 +81,7 @@ extension HTTPAgent {
         guard call.query.isEmpty else { return try CallURL.parse(call.url, query: call.query) }
         if let known = knownURLs[call.url] { return known }
         let url = try CallURL.parse(call.url)
-        // What holds a password is not kept longer than its call.
+        // A URL with a password is not kept longer than its call.
         if url.authorization == nil, call.url.utf8.count <= 512 {
             if knownURLs.count == 256 { knownURLs.removeAll(keepingCapacity: true) }
             knownURLs[call.url] = url
@@ -89,16 +89,16 @@ extension HTTPAgent {
         return url
     }
 
-    /// One request of a flight, the first or one after a redirect. False if memory is out.
+    /// Sends one request of a flight, the first one or one after a redirect. False without memory.
     func send(_ flight: borrowing Flight) -> Bool {
         let isKnown = recentHosts.remember(flight.url.host, port: flight.url.port)
         if !isKnown, askForName(flight) { return true }
         return unsafe transmit(flight, hostIsKnown: isKnown, found: nil)
     }
 
-    /// Sends it.
+    /// Sends the request.
     ///
-    /// - Parameter found: where the host was found, as an entry of CURLOPT_RESOLVE.
+    /// - Parameter found: the address of the host, as an entry of CURLOPT_RESOLVE.
     func transmit(_ flight: borrowing Flight, hostIsKnown: Bool, found: UnsafePointer<CChar>?) -> Bool {
         let call = flight.call
         if limits.source != call.limits { limits = SendingLimits(call.limits) }
@@ -137,8 +137,8 @@ extension HTTPAgent {
         )
     }
 
-    /// Writes the lines of this sending: the job's own, what follows from URL and body, and what libcurl
-    /// would add by itself and is not wanted.
+    /// Sets the header lines of this sending: the job's own, those for URL and body, and removals of headers that
+    /// libcurl would add.
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
         asksForMore = false
@@ -157,7 +157,7 @@ extension HTTPAgent {
             if !flight.keepsBody, name.hasPrefix("content-") { continue }
             if name == "accept-encoding", call.download != nil { continue }
             if name == "cookie", call.usesCookies { continue }
-            // No other type fits parts, and libcurl would write its boundary behind any.
+            // Parts allow no other type, and libcurl would append its boundary to any.
             if name == "content-type", call.body.isParts { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
@@ -180,7 +180,7 @@ extension HTTPAgent {
                 // libcurl writes it, with the boundary.
                 count -= 1
             default:
-                // libcurl would call every body a form.
+                // libcurl would mark every body as a form.
                 RequestHeaders.appendRemoval(of: "Content-Type", to: &lines)
             }
             count += 1
@@ -195,9 +195,9 @@ extension HTTPAgent {
             count += 1
         }
         if !call.mayShareConnection {
-            // Whoever closes first keeps the port for a minute: better the server.
+            // The side that closes first keeps the port for a minute. So the server should close.
             RequestHeaders.append("Connection", "close", to: &lines)
-            // libcurl tells a proxy the opposite.
+            // libcurl would send a proxy the opposite.
             RequestHeaders.appendRemoval(of: "Proxy-Connection", to: &lines)
             count += 2
         }

@@ -2,11 +2,13 @@
 import CCurl
 import JobModel
 
-// A call with files opens them all and reads what comes first of them (disk), makes its body of that, and sends it
-// (libcurl), waiting for the disk where that is slower. So the body follows the request's head at once: libcurl does
-// not send again by itself what it writes into a connection that was closed while the call waited between the two.
+// A call with files goes through three steps. The disk thread opens all files and reads the beginning of the first one.
+// Then the agent builds the body and libcurl sends it, and waits for the disk if that is slower.
+//
+// So the body follows the request's head at once. If the connection was closed while a call waited between the two,
+// libcurl would not send the request again.
 extension HTTPAgent {
-    /// Begins to open the files that a call's parts name, in their order.
+    /// Begins to open the files of a call's parts, in order.
     func openFiles(of call: HTTPCall) throws(CallRefusal) -> [UploadFile] {
         guard case .parts(let parts) = call.body, call.method != .head else { return [] }
         var files: [UploadFile] = []
@@ -28,13 +30,13 @@ extension HTTPAgent {
         return files
     }
 
-    /// Waits for the files of a call that `start` has made a flight of.
+    /// Waits for the files of a call before it is sent.
     func open(_ files: [UploadFile], slot: Int) {
         uploads[slot] = files
         openingUploads.insert(slot)
     }
 
-    /// Does what the disk makes possible.
+    /// Advances calls whose disk work is ready.
     func serveUploads() {
         for slot in openingUploads {
             guard let files = uploads[slot], let flight = flights[slot] else { continue }
@@ -80,14 +82,15 @@ extension HTTPAgent {
 
     private func sendOn(_ slot: Int, _ flight: Flight, _ file: UploadFile) {
         let status = file.status
-        // Who has answered may want no more of the body; but libcurl ends no transfer whose sending is paused.
+        // A server that has answered may not want the rest of the body. But libcurl ends no transfer while its sending
+        // is paused.
         let isAnswered = unsafe ccurl_transfer_is_answered(flight.transfer.handle)
         if status.has_bytes || status.state != CCURL_FILE_OPEN || isAnswered {
             let code = unsafe ccurl_transfer_send_on(flight.transfer.handle)
             if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
         } else if hangs(since: status.waits_since) {
             let result = unsafe result(of: flight.transfer)
-            // What it says is known, though the server wanted the rest of the body, too.
+            // The answer is complete, although the server expected the rest of the body.
             if unsafe result.answer_whole { return finish(slot, flight, end: .library(UInt32(CURLE_OK.rawValue))) }
             unsafe deliver(slot, flight, result, .failure(silence(file, sent: .maybe)))
         }

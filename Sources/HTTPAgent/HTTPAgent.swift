@@ -2,25 +2,26 @@
 import CCurl
 public import JobModel
 
-/// Makes HTTP calls with libcurl for an owner that waits: takes an `HTTPCall`, gives back a `CallOutcome`.
+/// Makes HTTP calls with libcurl inside the loop of its owner: it takes an `HTTPCall` and returns a `CallOutcome`.
 ///
-/// The agent never waits and, but for the disk work of downloads and parts, has no thread of its own; it belongs to the
-/// thread of its owner. One turn of the owner's loop looks like this:
+/// The agent never blocks. It belongs to the thread of its owner, and uses other threads only for disk work and
+/// look-ups. One turn of the owner's loop:
 ///
 ///     wait (epoll) until nextDeadline ─► socketReady(…) for each ready descriptor
 ///            ▲                           timeout() if nextDeadline has passed
 ///            │                           takeFinished() ─► outcomes, by slot
 ///     drainSocketChanges { epoll_ctl } ◄─ start(call, slot:) for each free slot
 ///
-/// libcurl's callbacks are C functions (CCurl) that fill buffers and lists; Swift looks at a call twice, when
-/// it starts and when it ends. Calls that may reach public addresses only and calls that may reach all have
-/// separate pools of connections, and so has each transport: no call ever uses a connection that its rules would
-/// not have opened.
+/// libcurl's callbacks are C functions (CCurl) that fill buffers and lists. Swift handles a call twice, at its start
+/// and at its end.
 ///
-/// Redirects are followed here and not in libcurl (7.88 follows without bound and hands custom headers and
-/// bodies to any host): each hop is parsed, checked and sent like a call of its own, within one total time.
+/// Calls that are limited to public addresses have their own connection pool, and so has each transport. So no call
+/// uses a connection that its rules would not have opened.
+///
+/// The agent follows redirects itself. libcurl 7.88 follows them without a bound, and gives custom headers and bodies
+/// to any host. Each hop is parsed, checked and sent like a separate call, within one total time.
 @safe public final class HTTPAgent {
-    /// The most calls at once; slots are numbered from 0 to one less.
+    /// The most calls at once. Slots are numbered from 0.
     public let slots: Int
     let loop: OpaquePointer
     var flights: [Flight?]
@@ -29,53 +30,53 @@ public import JobModel
     var transports: [Transport: TransportPool] = [:]
     var transportUses = 0
     var finished: [FinishedCall] = []
-    /// libcurl has run since `collect`: there may be calls that ended.
+    /// Whether libcurl has run since `collect`, so that calls may have ended.
     var mayHaveFinished = false
     var limits = SendingLimits(.standard)
     var lines: [UInt8] = []
-    /// The headers written last ask for encodings that only libcurl can undo.
+    /// Whether the last headers request encodings that only libcurl can decode.
     var asksForMore = false
-    /// URLs parsed lately, by their text: parsing and checking one costs more than a microsecond.
+    /// Recently parsed URLs by their text. To parse and check one takes more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
-    /// What libcurl may know of names is too old where calls fail.
+    /// Names whose cached addresses in libcurl may be outdated, because calls to them fail.
     var staleNames = StaleNames()
-    /// Look-ups of hosts that were not called lately, and the calls that wait for one, by slot.
+    /// Look-ups of hosts that were not called lately, and the calls that wait for them, by slot.
     var lookups: NameLookups?
     var awaitedNames: [Int: AwaitedName] = [:]
     var nameTickets: UInt64 = 0
-    /// When the first of these calls goes on without an answer.
+    /// When the first of these calls continues without an answer.
     var namesDueAt = Int64.max
-    /// Whose connections are worth keeping.
+    /// Hosts that were called lately, whose connections are worth keeping.
     var recentHosts = RecentHosts()
-    /// Where files that jobs name are; nil: such jobs are refused.
+    /// The directory of files that jobs name; nil: such jobs are refused.
     let filesRoot: String?
-    /// The downloads among the flights, by slot.
+    /// The running downloads, by slot.
     var downloads: [Int: DownloadTask] = [:]
     /// The files that calls send, by slot and in the order of their parts.
     var uploads: [Int: [UploadFile]] = [:]
-    /// The slots of those whose files are not all open, or have no byte to send yet; nothing was sent of these calls.
+    /// The slots of calls whose files are not all open or have no byte yet. Nothing was sent of these calls.
     var openingUploads: Set<Int> = []
     var disk: DownloadDisk?
-    /// How long the disk may be at one piece of work, in nanoseconds, before calls are given up that wait for it.
+    /// If the disk takes longer than this for one operation, the calls that wait for it end. Nanoseconds.
     let diskLimit: Int64
     private var isDiskKnown = false, areLookupsKnown = false
-    /// When the limits are due that libcurl does not keep: monotonic nanoseconds.
+    /// When to check the limits that libcurl does not enforce, in monotonic nanoseconds.
     var sweepAt = Int64.max
-    /// Calls that have found no descriptor and wait for one, or have done so, by slot.
+    /// Calls that wait or have waited for a descriptor, by slot.
     var shortCalls: [Int: ShortCall] = [:]
-    /// When those that wait are begun anew; `.max`: none does.
+    /// When the waiting ones are begun again; `.max` if none waits.
     var shortLookAt = Int64.max
-    /// How many transports are kept ready beside those in use.
+    /// How many idle transports are kept.
     let keptTransports: Int
 
-    /// Checks the loaded libcurl and makes both pools; handles are made when first needed.
+    /// Checks the loaded libcurl and creates both pools. Handles are created when they are needed.
     ///
     /// - Parameters:
-    ///   - caFile: replaces the system's authorities (PEM).
-    ///   - filesRoot: the directory that downloads stay below and parts are sent from; nil: neither.
-    ///   - descriptors: bound what connections take.
-    ///   - diskLimit: how long a file system may be silent, as one does whose server is gone, before calls end that
-    ///     wait for it.
+    ///   - caFile: replaces the system's certificate authorities (PEM).
+    ///   - filesRoot: the directory for downloads and file parts; nil: neither is allowed.
+    ///   - descriptors: limits the number of connections.
+    ///   - diskLimit: how long a file system may be silent, like one whose server is gone, before calls that wait for it
+    ///     end.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(
         slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
@@ -84,7 +85,7 @@ public import JobModel
         self.filesRoot = filesRoot
         self.diskLimit = Int64(diskLimit / .nanoseconds(1))
         let connections = descriptors.connections(slots: max(1, slots))
-        // Its pools and handles take some, without any connection.
+        // Pools and handles need descriptors even without a connection.
         keptTransports = max(2, min(64, connections / 16))
         try CurlLibrary.started.get()
         self.slots = max(1, slots)
@@ -113,10 +114,10 @@ public import JobModel
     }
 
     deinit {
-        // In this order: a transport's handles, then its pools, then the loop.
+        // The order matters: a transport's handles, then its pools, then the loop.
         flights.removeAll()
         idle.removeAll()
-        // After the transfers that fill or send them; the disk goes last and finishes what is under way.
+        // After the transfers that use them. The disk goes last and finishes its work.
         downloads.removeAll()
         uploads.removeAll()
         transports.removeAll()
@@ -126,10 +127,10 @@ public import JobModel
     /// How many calls are under way.
     public var callsInFlight: Int { inFlight }
 
-    /// When `timeout()` wants to be called, in nanoseconds of CLOCK_MONOTONIC; nil if nothing is due.
+    /// When to call `timeout()`, in nanoseconds of CLOCK_MONOTONIC. Nil if nothing is due.
     ///
-    /// It may lie in the past, and does after `start`, which libcurl acts on only in `timeout()`, and while
-    /// there may be outcomes to take: a fast server can answer while the request is still being sent.
+    /// It may lie in the past: after `start`, since only `timeout()` makes libcurl act, and while there may be outcomes
+    /// to take. A fast server can answer while the request is still being sent.
     public var nextDeadline: UInt64? {
         if mayHaveFinished || !finished.isEmpty { return 0 }
         let library = unsafe ccurl_loop_deadline(loop)
@@ -138,7 +139,8 @@ public import JobModel
         return UInt64(max(0, min(library, own)))
     }
 
-    /// Tells libcurl that a descriptor of a `SocketChange` is ready. Report hang-ups and errors as readable.
+    /// Reports a ready descriptor of a `SocketChange` to libcurl. Report hang-ups and errors as readable.
+    ///
     /// C: `curl_multi_socket_action`.
     public func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool) {
         mayHaveFinished = true
@@ -147,9 +149,9 @@ public import JobModel
         unsafe ccurl_loop_socket_ready(loop, descriptor, readable, writable)
     }
 
-    /// Does what is due: connects and sends what was started, ends what has run out of time.
+    /// Performs the actions that are due: connects, sends, and ends calls after their timeout.
     ///
-    /// Call it once per turn and `takeFinished` after it, not in a loop of its own.
+    /// Call it once per turn, and `takeFinished` after it. Do not call it in an inner loop.
     public func timeout() {
         let now = ccurl_now()
         mayHaveFinished = true
@@ -159,9 +161,10 @@ public import JobModel
         if now >= sweepAt { sweep(now) }
     }
 
-    /// Hands over what has changed in what the owner is to wait for, since the last time. In order: a removal may be
-    /// followed by a new wait on the same number, which then is another socket. Of a socket that libcurl has closed by
-    /// itself no removal is told: its end has taken it out of the set.
+    /// Returns the changes of socket interest since the last call, in order.
+    ///
+    /// A removal may precede a new wait on the same number, which is then another socket. If libcurl has closed a
+    /// socket without a notice, no removal is reported. The kernel has then removed it from the epoll set.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
         unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
             guard let base = buffer.baseAddress else { return }
@@ -174,7 +177,7 @@ public import JobModel
                 }
             }
         }
-        // Last, since its number may be that of a socket that was closed since the last time.
+        // It goes last, since its number may belong to a socket that was closed since the last turn.
         if let disk, !isDiskKnown {
             isDiskKnown = true
             apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
@@ -185,7 +188,7 @@ public import JobModel
         }
     }
 
-    /// The calls that ended since the last time; their slots are free again.
+    /// The calls that ended since the last time. Their slots are free again.
     public func takeFinished() -> [FinishedCall] {
         collect()
         if finished.isEmpty { return [] }
@@ -195,10 +198,10 @@ public import JobModel
         return taken
     }
 
-    /// Takes back what there was no time for; it comes first the next time, which is due at once.
+    /// Puts unprocessed calls back. They come first the next time, which is due at once.
     public func putBack(_ calls: ArraySlice<FinishedCall>) { finished.insert(contentsOf: calls, at: 0) }
 
-    /// Aborts a call at once; it will have no outcome. Says whether bytes of it may have left.
+    /// Aborts a call at once, without an outcome. Returns whether bytes of it may have left.
     @discardableResult
     public func cancel(slot: Int) -> SentState {
         if let index = finished.firstIndex(where: { $0.slot == slot }) {

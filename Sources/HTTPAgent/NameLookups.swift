@@ -5,10 +5,10 @@ import JobModel
 /// Threads that look names up. C: `ccurl_lookups`.
 @safe final class NameLookups {
     private let handle: OpaquePointer
-    /// Readable when there are answers.
+    /// Readable when answers are available.
     let descriptor: Int32
 
-    /// Nil if memory or descriptors are out.
+    /// Starts the threads. Nil without memory or descriptors.
     init?() {
         guard let handle = unsafe ccurl_lookups_create() else { return nil }
         unsafe self.handle = handle
@@ -17,13 +17,13 @@ import JobModel
 
     deinit { unsafe ccurl_lookups_destroy(handle) }
 
-    /// Begins to look a name up; false if the name server is slow.
+    /// Begins to look a name up. False if the name server is slow.
     func ask(_ ticket: UInt64, for host: String, port: Int) -> Bool {
         unsafe ccurl_lookups_ask(handle, ticket, host, Int32(port))
     }
 
-    /// Hands out all answers: tickets, and where each host was found as an entry of CURLOPT_RESOLVE; nil if it cannot
-    /// be used.
+    /// Returns all answers: tickets, and the address of each host as an entry of CURLOPT_RESOLVE. The entry is nil if
+    /// it cannot be used.
     func drain(_ take: (UInt64, UnsafePointer<CChar>?) -> Void) {
         unsafe ccurl_lookups_drain(handle)
         var ticket: UInt64 = 0
@@ -35,18 +35,19 @@ import JobModel
 /// The look-up that a call waits for before it is sent.
 struct AwaitedName {
     let ticket: UInt64
-    /// Monotonic nanoseconds.
+    /// When the look-up began, in monotonic nanoseconds.
     let since: Int64
 }
 
-// A call to a host that was not called lately finds neither an open connection nor an address in libcurl's cache. Such
-// names are looked up here before libcurl begins: libcurl starts a thread for each look-up. The addresses go into
-// libcurl's cache and follow its rules.
+// A call to a host that was not called lately finds neither an open connection nor an address in libcurl's cache. These
+// threads look such names up before libcurl begins, because libcurl starts a thread for each look-up. The addresses go
+// into libcurl's cache and follow its rules.
 extension HTTPAgent {
-    /// Begins to look up the host of a flight; false if it is to be sent at once.
+    /// Begins to look up the host of a flight. False if it can be sent at once.
     func askForName(_ flight: borrowing Flight) -> Bool {
         let call = flight.call
-        // Behind a proxy it is the proxy that is looked up. A disk has its own steps between start and sending.
+        // With a proxy, libcurl looks up the proxy's name. Calls with files have their own steps between start and
+        // sending.
         guard call.transport?.proxy == nil, call.download == nil, !call.body.isParts,
             HTTPAgent.isPlainName(flight.url.host)
         else { return false }
@@ -61,19 +62,19 @@ extension HTTPAgent {
         return true
     }
 
-    /// Sends the calls whose names have been looked up.
+    /// Sends the calls whose look-ups have ended.
     func takeNames() {
         guard let lookups else { return }
         unsafe lookups.drain { ticket, found in
             let slot = Int(ticket % UInt64(slots))
-            // The call may have gone on, or ended, and another one may have its slot.
+            // The call may have continued or ended, and another call may have its slot.
             guard let awaited = awaitedNames[slot], awaited.ticket == ticket else { return }
-            // libcurl looks up what was not found, and says why it fails.
+            // If the name was not found, libcurl looks it up again and reports the cause.
             unsafe goOn(slot, awaited, found: found)
         }
     }
 
-    /// Leaves to libcurl what takes longer.
+    /// Leaves slow look-ups to libcurl.
     func goOnWithoutNames(_ now: Int64) {
         namesDueAt = .max
         for (slot, awaited) in awaitedNames {
@@ -93,7 +94,7 @@ extension HTTPAgent {
         finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
     }
 
-    /// Whether libcurl would look up this host unchanged: it is not an address and needs no conversion.
+    /// Whether libcurl would look up this host unchanged: it is a name and needs no conversion.
     static func isPlainName(_ host: String) -> Bool {
         var labelBegins = true
         var lastLabelIsName = false

@@ -2,23 +2,23 @@
 import CCurl
 import JobModel
 
-/// What is remembered about a download that is not whole: of which file its bytes are, and how to ask for the rest.
+/// The stored facts about an incomplete download: the file of its bytes, and the validator for the rest.
 struct PartNote: Equatable {
-    /// SHA-256 of the URL in hex; the URL itself may hold a password or a signature.
+    /// SHA-256 of the URL in hex. The URL itself may contain a password or a signature.
     var url: String
-    /// A strong entity tag, with its quotes.
+    /// A strong entity tag, including its quotes.
     var etag: String?
     /// A Last-Modified that counts as strong.
     var modified: String?
-    /// Last-Modified, strong or not: another one is of another version.
+    /// Last-Modified, strong or not. Another value means another version.
     var dated: String?
     /// The size of the whole file.
     var total: Int64?
 
-    /// A note with nothing but its URL.
+    /// A note with only its URL.
     init(url: String) { self.url = url }
 
-    /// Reads the lines that `text` gives; nil if the first is missing. Unknown lines are passed over.
+    /// Reads the lines of `text`. Nil if the first one is missing. Unknown lines are ignored.
     init?(text: String) {
         var fields: [Substring: String] = [:]
         for line in text.split(separator: "\n") {
@@ -33,7 +33,7 @@ struct PartNote: Equatable {
         total = fields["total"].flatMap { Int64($0) }
     }
 
-    /// One line for each thing that is known.
+    /// One line for each known fact.
     var text: String {
         var lines = "url \(url)\n"
         if let etag { lines += "etag \(etag)\n" }
@@ -43,10 +43,10 @@ struct PartNote: Equatable {
         return lines
     }
 
-    /// What stands in If-Range: nil if there is no validator by which a server tells one version from another.
+    /// The value of If-Range. Nil without a validator that distinguishes versions.
     var validator: String? { etag ?? modified }
 
-    /// Names a call's URL, query included.
+    /// The hash of a call's URL, including the query.
     static func name(of call: HTTPCall) -> String {
         var text = [UInt8](call.url.utf8)
         for field in call.query { text += [0] + [UInt8](field.name.utf8) + [0] + [UInt8](field.value.utf8) }

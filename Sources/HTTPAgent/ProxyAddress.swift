@@ -2,7 +2,8 @@
 import CCurl
 import JobModel
 
-/// A proxy's URL in its parts: libcurl gets user and password apart, so that no message of its can hold them.
+/// The parts of a proxy's URL. libcurl gets user and password separately, so that none of its messages can contain
+/// them.
 struct ProxyAddress {
     /// `scheme://host:port`.
     let url: String
@@ -10,8 +11,8 @@ struct ProxyAddress {
     let user: String?
     let password: String?
 
-    /// Takes http, https and SOCKS 5 URLs; the proxy resolves the names itself, by socks5 as by socks5h. Without a
-    /// port: 80, 443, 1080.
+    /// Accepts http, https and SOCKS 5 URLs. The proxy resolves names, for socks5 as for socks5h. Default ports: 80,
+    /// 443, 1080.
     init(_ text: String) throws(CallRefusal) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }), let parser = unsafe curl_url() else {
             throw ProxyAddress.refusal("it holds a space or control character")
@@ -35,7 +36,7 @@ struct ProxyAddress {
         self.password = password == .absent ? nil : password.text
     }
 
-    /// libcurl's name for the kind of proxy, and the port where none is given.
+    /// libcurl's name for the kind of proxy, and the default port.
     private static func known(_ scheme: String) throws(CallRefusal) -> (name: String, port: String) {
         switch scheme {
         case "http": ("http", "80")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which hosts were called lately. It forgets a host once enough other hosts were called: about one in `places` of them
-/// takes its place.
+/// The hosts that were called lately. Each host has one of `places` places, and a later host with the same place
+/// replaces it.
 struct RecentHosts {
     /// 32 KiB. At 900 new hosts per second, a host is remembered for 18 s on average.
     private static let places = 16_384
-    /// For each place 16 bits of the hash of the host that was called last; 0: none.
+    /// For each place 16 bits of the hash of its last host; 0: none.
     private var marks: [UInt16] = []
 
-    /// Whether the host was called lately; from now on it was.
+    /// Whether the host was called lately. It counts as called from now on.
     mutating func remember(_ host: String, port: Int) -> Bool {
         if marks.isEmpty { marks = Array(repeating: 0, count: Self.places) }
-        // The hash differs in each process, so nobody can choose hosts that take a certain place.
+        // The hash differs in each process, so an attacker cannot choose hosts for a certain place.
         var hasher = Hasher()
         hasher.combine(host)
         hasher.combine(port)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// Which answers are followed and what becomes of the request (RFC 9110 §15.4).
+/// Which answers are followed, and how the request changes (RFC 9110 §15.4).
 enum RedirectRules {
-    /// Only these with a Location are; 300, 304 and the rest are answers like any other.
+    /// Whether the status with a Location is followed. 300, 304 and others are ordinary answers.
     static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -11,7 +11,7 @@ enum RedirectRules {
         }
     }
 
-    /// The next method and whether the body stays with it.
+    /// The next method, and whether the request keeps its body.
     static func next(_ method: HTTPMethod, status: Int) -> (method: HTTPMethod, keepsBody: Bool) {
         switch status {
         case 303: (method == .head ? .head : .get, false)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// The limits of a call in libcurl's units, kept from call to call: most calls have the same.
+/// The limits of a call in libcurl's units. They are kept from call to call, because most calls have equal limits.
 struct SendingLimits {
     let source: CallLimits
-    /// 0: unlimited.
+    /// The total time; 0: unlimited.
     let totalMilliseconds: Int
     let connectMilliseconds: Int
     let firstByteMilliseconds: Int64
     let lowSpeedMilliseconds: Int64
 
-    /// Rounds up to whole milliseconds; what is zero or less becomes 1 ms, since 0 means "no limit" to libcurl.
+    /// Rounds up to whole milliseconds. Zero or less becomes 1 ms, since 0 means "no limit" to libcurl.
     init(_ limits: CallLimits) {
         source = limits
         totalMilliseconds = limits.total == CallLimits.unlimited ? 0 : Int(SendingLimits.milliseconds(limits.total))
@@ -20,7 +20,7 @@ struct SendingLimits {
         lowSpeedMilliseconds = limits.lowSpeedBytes > 0 ? SendingLimits.milliseconds(limits.lowSpeedTime) : 0
     }
 
-    /// libcurl keeps milliseconds in 32 bits: 23 days are the most.
+    /// At most 23 days, because libcurl keeps milliseconds in 32 bits.
     private static func milliseconds(_ duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         guard seconds < 2_000_000 else { return 2_000_000_000 }

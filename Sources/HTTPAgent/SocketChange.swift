@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the owner of an agent shall wait for on one descriptor from now on.
+/// The events on one descriptor that the owner of an agent must wait for from now on.
 public struct SocketChange: Equatable, Sendable {
-    /// The agent's own descriptor: wait on it, never read, write or close it.
+    /// A descriptor of the agent. Wait on it, but never read, write or close it.
     public var descriptor: Int32
-    /// Wait until it can be read.
+    /// Whether to wait until it can be read.
     public var wantsRead: Bool
-    /// Wait until it can be written.
+    /// Whether to wait until it can be written.
     public var wantsWrite: Bool
 
-    /// Stop waiting on it. The descriptor may be closed already, so a failing removal is no error.
+    /// Whether to stop waiting on it. The descriptor may be closed already, so a failed removal is no error.
     public var isRemoval: Bool { !wantsRead && !wantsWrite }
 }

@@ -2,22 +2,24 @@
 
 internal import CCurl
 
-/// Which names may have moved. libcurl keeps the addresses of a name for 60 s, whatever comes of them: all five tries
-/// of a job would go to the one that was left.
+/// The names whose addresses may have changed.
 ///
-/// A shorter time for all would cost a look-up, each with a thread of its own, for every call that begins until the
-/// first of them has its answer, and again when that time is over. So only a name whose calls fail before their request
-/// is looked up anew, once a second at most, by all of its calls together.
+/// libcurl keeps the addresses of a name for 60 s, even if they fail. All five attempts of a job would then use the old
+/// address.
+///
+/// A shorter time for all names would be expensive. Until the first answer arrives, each call would start a look-up
+/// with its own thread, and again after each expiry. So only a name whose calls fail before their request is looked up
+/// again, at most once a second for all of its calls.
 struct StaleNames {
     /// How long libcurl keeps addresses, in seconds.
     static let usualAge = Int(CCURL_ADDRESS_AGE)
     private static let most = 1_024
-    /// Where a call last failed so: seconds since 1970, as libcurl counts.
+    /// The last such failure of each name, in seconds since 1970, as libcurl counts.
     private var failures: [String: Int64] = [:]
-    /// The same for names that are in no list, there being too many.
+    /// The last such failure of all names that did not fit into the list.
     private var others: Int64?
 
-    /// A call has found nobody at the name's address, or not whom it looked for.
+    /// Records that no server, or a wrong one, answered at the name's address.
     mutating func doubt(_ name: String, now: Int64) {
         if failures.count >= Self.most, failures[name] == nil {
             failures.removeAll()
@@ -26,7 +28,7 @@ struct StaleNames {
         failures[name] = now
     }
 
-    /// How old an address of this name may be, in seconds: no older than the failure, and a second in any case.
+    /// How old an address of this name may be, in seconds: no older than the last failure, and at least a second.
     mutating func age(of name: String, now: Int64) -> Int {
         if failures.isEmpty, others == nil { return Self.usualAge }
         guard let failure = failures[name] ?? others else { return Self.usualAge }

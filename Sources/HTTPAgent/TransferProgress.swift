@@ -2,30 +2,30 @@
 import CCurl
 public import JobModel
 
-/// How far a call under way has come, in bytes of bodies as on the wire.
+/// The progress of a running call, in bytes of bodies as on the wire.
 public struct TransferProgress: Equatable, Sendable {
     /// The call's slot.
     public var slot: Int
-    /// Of the request's body.
+    /// Sent bytes of the request's body.
     public var sent: Int64
-    /// The length of the request's body; nil: none, or unknown.
+    /// The length of the request's body; nil: no body, or unknown.
     public var sendTotal: Int64?
-    /// Of the answer's body; for a download of the whole file, with what earlier attempts brought.
+    /// Received bytes of the answer's body. A download counts the bytes of earlier attempts as well.
     public var received: Int64
-    /// The length of the answer's body as the server announced it; nil: it did not.
+    /// The length of the answer's body that the server announced; nil if it did not.
     public var receiveTotal: Int64?
-    /// The part of the call that it is in.
+    /// The phase of the call.
     public var phase: CallPhase
-    /// When that began, in nanoseconds of CLOCK_MONOTONIC; nil: not known.
+    /// When the phase began, in nanoseconds of CLOCK_MONOTONIC; nil if unknown.
     public var since: UInt64?
-    /// When a limit ends the call, unless it gets on; nil: none does.
+    /// When a limit ends the call if it makes no progress; nil without such a limit.
     public var deadline: UInt64?
 }
 
 extension HTTPAgent {
-    /// How far the call in a slot has come; nil: the slot has no call.
+    /// The progress of the call in a slot. Nil if the slot has no call.
     ///
-    /// Reads notes that libcurl keeps for each transfer in any case.
+    /// It reads values that libcurl keeps for each transfer anyway.
     public func progress(slot: Int) -> TransferProgress? {
         if let short = shortCalls[slot], short.isWaiting {
             return TransferProgress(

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 
-/// What the installed libcurl can do.
+/// The features of the installed libcurl.
 public struct TransportFeatures: Sendable {
-    /// Like `7.88.1`.
+    /// The version, for example `7.88.1`.
     public let version: String
-    /// Several calls over one connection, with servers that offer it.
+    /// Whether several calls can share one connection, with servers that offer HTTP/2.
     public let speaksHTTP2: Bool
 
-    /// Asks libcurl. C: `curl_version_info`.
+    /// Reads the features of libcurl. C: `curl_version_info`.
     ///
-    /// - Throws: what is missing without which no call can be made, and what to install.
+    /// - Throws: an error that names a missing feature without which no call is possible, and the package to install.
     public init() throws(AgentError) {
         try CurlLibrary.started.get()
         version = unsafe String(cString: ccurl_version_text())

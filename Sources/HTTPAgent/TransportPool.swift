@@ -2,19 +2,20 @@
 import CCurl
 import JobModel
 
-/// The handles and connections of one transport, shared with no other. C: `ccurl_transport`.
+/// The handles and connections of one transport. No other transport shares them. C: `ccurl_transport`.
 @safe final class TransportPool {
     let handle: OpaquePointer
-    /// How many of its handles work on calls; it must not go while there are any.
+    /// How many of its handles work on calls. The pool must live while there are any.
     var inUse = 0
-    /// Counts the agent's calls with a transport: the least was used longest ago.
+    /// The number of the agent's last call with this transport. The pool with the lowest number has been idle for
+    /// longest.
     var lastUse = 0
     private var idle: [CurlTransfer] = []
 
-    /// How many handles wait for work at most.
+    /// The most idle handles.
     private static let idleHandles = 64
 
-    /// Checks what can be checked without opening a file or socket.
+    /// Checks all settings that can be checked without opening a file or socket.
     init(_ transport: Transport, in loop: OpaquePointer) throws(CallRefusal) {
         let proxy = try transport.proxy.map { text throws(CallRefusal) in try ProxyAddress(text) }
         try TransportPool.checkFiles(transport)
@@ -53,15 +54,15 @@ import JobModel
         unsafe ccurl_transport_destroy(handle)
     }
 
-    /// A handle that waits; nil if there is none.
+    /// An idle handle, nil if the pool has none.
     func takeIdle() -> CurlTransfer? { idle.popLast() }
 
-    /// Takes a cleared handle back, if there is room.
+    /// Keeps a cleared handle if there is room.
     func giveBack(_ transfer: CurlTransfer) {
         if idle.count < TransportPool.idleHandles { idle.append(transfer) }
     }
 
-    /// libcurl would resolve any other name with a blocking call to find an address of this host.
+    /// libcurl would resolve any other name with a blocking call, to find a local address.
     private static func interfaceOption(_ name: String?) throws(CallRefusal) -> String? {
         guard let name, !name.isEmpty else { return nil }
         let isName = name.utf8.allSatisfy { byte in
@@ -94,7 +95,7 @@ import JobModel
         }
     }
 
-    /// libcurl takes what is no hash for the name of a file, and a semicolon for two pins.
+    /// libcurl reads a text that is no hash as the name of a file, and a semicolon as a separator of pins.
     private static func checkPins(_ pins: [String]) throws(CallRefusal) {
         for pin in pins {
             let hash = pin.utf8.dropFirst(8)

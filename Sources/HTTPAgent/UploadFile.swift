@@ -2,16 +2,16 @@
 import CCurl
 import JobModel
 
-/// One file that a part names, below the files root and nowhere else: opened and read by the disk's thread.
+/// One file of a part. It lies below the files root. The disk thread opens and reads it.
 @safe final class UploadFile {
-    /// For the transfer that sends it; it must not outlive this object.
+    /// The handle for the transfer that sends it. It must not outlive this object.
     let handle: OpaquePointer
     private let part: BodyPart
-    /// The path as a message may show it.
+    /// The path in a form that is fit for messages.
     let name: String
     private let disk: DownloadDisk
 
-    /// Begins to open it, and to read it if it is the first of its call; nil if memory is out.
+    /// Begins to open it, and to read it if it is the first file of its call. Nil without memory.
     ///
     /// C: `ccurl_file_open`.
     init?(_ part: BodyPart, path: String, isFirst: Bool, on disk: DownloadDisk) {
@@ -22,7 +22,7 @@ import JobModel
         name = UploadFile.shown(path)
     }
 
-    /// A path as a message may show it: short and on one line.
+    /// A path that is fit for messages: short and on one line.
     static func shown(_ path: String) -> String {
         let shown = path.unicodeScalars.prefix(200).map { $0.properties.generalCategory == .control ? "?" : String($0) }
         return "\"\(shown.joined())\""
@@ -30,15 +30,15 @@ import JobModel
 
     deinit { unsafe ccurl_file_free(handle) }
 
-    /// How far it is.
+    /// The state of the file.
     var status: ccurl_file_status { unsafe ccurl_file_look(handle) }
 
-    /// Begins to read it, if it was not the first.
+    /// Begins to read a file that was not the first one.
     ///
     /// C: `ccurl_file_read`.
     func read() { unsafe ccurl_file_read(handle) }
 
-    /// Why it is not sent; nil: it may be, or is not open yet.
+    /// Why it is not sent. Nil if it may be sent, or is not open yet.
     func refusal(_ status: ccurl_file_status) -> CallRefusal? {
         switch status.state {
         case CCURL_FILE_REFUSED:

@@ -43,7 +43,7 @@ internal import Glibc
 /// | /cookies?to= | a redirect that sets a cookie of its own and one of another domain |
 /// | /loop | a redirect to itself |
 enum HostileAnswer {
-    /// Writes the answer; false if the connection shall be closed then.
+    /// Writes the answer. False if the connection must be closed afterwards.
     static func write(
         path: String, request: HostileConnection.Request, count: Int, to connection: HostileConnection
     ) -> Bool {

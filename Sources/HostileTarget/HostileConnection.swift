@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// One connection of a `HostileServer`: blocking reads of requests, writes of anything.
+/// One connection of a `HostileServer`: it reads requests and writes any bytes, both blocking.
 struct HostileConnection {
-    /// A request as it came.
+    /// A received request.
     struct Request {
         var method: String
         var target: String
         /// Head and body.
         var bytes: [UInt8]
 
-        /// The target without its query and, where a proxy is asked, without scheme and host.
+        /// The target without its query. For a proxy request also without scheme and host.
         var path: String {
             let path = target.prefix { $0 != "?" }
             guard path.hasPrefix("http://") else { return String(path) }
@@ -30,7 +30,7 @@ struct HostileConnection {
         /// The bytes of a query argument, as written.
         func bytes(of name: String) -> [UInt8]? { argument(name).map { [UInt8]($0.utf8) } }
 
-        /// The bytes of a query argument, each `%XX` decoded; any byte may come out.
+        /// The bytes of a query argument, with each `%XX` decoded to any byte.
         func decodedBytes(of name: String) -> [UInt8]? {
             guard let bytes = bytes(of: name) else { return nil }
             var decoded: [UInt8] = []
@@ -52,12 +52,12 @@ struct HostileConnection {
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// No head ends before this place of the buffer.
+    /// The head does not end before this place of the buffer.
     private var searched = 0
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next request with its Content-Length body; nil at the end.
+    /// The next request with its Content-Length body; nil at the end of the connection.
     mutating func readRequest() -> Request? {
         while true {
             if let head = headEnd() {
@@ -80,7 +80,7 @@ struct HostileConnection {
         }
     }
 
-    /// Writes all; false once the client is gone.
+    /// Writes all bytes. False once the client has closed.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {
         var sent = 0
@@ -98,13 +98,13 @@ struct HostileConnection {
     @discardableResult
     func write(_ text: String) -> Bool { write([UInt8](text.utf8)) }
 
-    /// Waits until the client closes; no time limit of its own.
+    /// Waits until the client closes, without a time limit.
     func waitForClose() {
         var byte: UInt8 = 0
         while unsafe recv(descriptor, &byte, 1, 0) > 0 {}
     }
 
-    /// Makes the close that follows a reset (RST) instead of an orderly end.
+    /// Makes the next close reset the connection (RST).
     func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -120,8 +120,8 @@ struct HostileConnection {
         return true
     }
 
-    /// Where the empty line begins that ends the head; nil if it has not come yet. Looks at each byte once, of heads of
-    /// 500 kB too.
+    /// The start of the empty line that ends the head; nil if it has not arrived. Each byte is checked once, even in
+    /// heads of 500 kB.
     private mutating func headEnd() -> Int? {
         while searched + 3 < buffer.count {
             if buffer[searched] == 13, buffer[searched + 1] == 10, buffer[searched + 2] == 13,

@@ -3,15 +3,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// An HTTP server that does what no real one does; what, is said by the path (see `HostileAnswer`).
+/// An HTTP server with answers that no correct server gives. The path selects the answer (see `HostileAnswer`).
 ///
-/// One thread accepts on each address, one more per connection serves, all blocking: it is for few connections.
-/// It listens on loopback, IPv4 and where there is any IPv6, on a free port below the range from which the system takes
-/// ports by itself, until the process ends.
+/// One thread accepts on each address, and one serves each connection, all blocking. So it is for few connections. It
+/// listens on loopback, over IPv4 and, if available, IPv6. Its port is free and below the range from which the system
+/// assigns ports. It runs until the process ends.
 public final class HostileServer: Sendable {
-    /// Where it listens.
+    /// The port on which it listens.
     public let port: UInt16
-    /// Whether it listens on ::1, too.
+    /// Whether it also listens on ::1.
     public let hasIPv6: Bool
     private let listeners: [LoopbackListener]
     private let counts = Mutex<[String: Int]>([:])
@@ -19,13 +19,13 @@ public final class HostileServer: Sendable {
     private let accepted = Mutex(Accepted())
 
     private struct Accepted {
-        /// Connections that were no probes.
+        /// How many connections were not probes.
         var count = 0
-        /// The ports that probes come from.
+        /// The local ports of the probes.
         var probes: Set<UInt16> = []
     }
 
-    /// Binds the first free port of `ports` and starts to serve.
+    /// Binds the first free port of `ports` and starts serving.
     public init(ports: ClosedRange<UInt16> = 21_600...21_899) throws(NoFreePort) {
         var found: (port: UInt16, listeners: [LoopbackListener])?
         for port in ports {
@@ -43,30 +43,30 @@ public final class HostileServer: Sendable {
         }
     }
 
-    /// None of these ports was free, or the system gave no thread to serve one.
+    /// None of these ports was free, or the system refused a thread.
     public struct NoFreePort: Error {
-        /// What was tried.
+        /// The ports that were tried.
         public let ports: ClosedRange<UInt16>
     }
 
-    /// `http://127.0.0.1:port` and the path.
+    /// The URL `http://127.0.0.1:port` with the path.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// How many requests for this path, without its query, have come.
+    /// How many requests for this path arrived, regardless of the query.
     public func requests(for path: String) -> Int { counts.withLock { $0[path] ?? 0 } }
 
-    /// How many requests have come in all.
+    /// How many requests arrived in all.
     public var requests: Int { counts.withLock { $0.values.reduce(0, +) } }
 
-    /// The head and body of the last request for this path, as they came.
+    /// The head and body of the last request for this path.
     public func lastRequest(for path: String) -> String {
         received.withLock { String(decoding: $0[path] ?? [], as: UTF8.self) }
     }
 
-    /// How many connections have been made to it before this question, even those that brought nothing.
+    /// How many connections were made before this call, including those without a byte.
     ///
-    /// The kernel hands connections over in the order in which they came: once one of its own is accepted, none that
-    /// came before can be missing.
+    /// The kernel returns connections in the order of their arrival. So once a probe of its own is accepted, no earlier
+    /// connection is missing.
     public func connections() -> Int {
         for listener in listeners {
             guard let (descriptor, from) = listener.prober() else { continue }
@@ -84,7 +84,7 @@ public final class HostileServer: Sendable {
     private func accept(_ listener: LoopbackListener) {
         while true {
             guard let (connection, from) = listener.take() else {
-                // Out of descriptors for a moment, say: the connection is still there.
+                // A temporary error, such as a lack of descriptors. The connection still waits.
                 usleep(1_000)
                 continue
             }

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// A listening socket on loopback, for as long as the process lives.
+/// A listening socket on loopback. It stays open until the process ends.
 struct LoopbackListener: Sendable {
-    /// Which of the two loopback addresses.
+    /// The loopback address.
     enum Family: Sendable {
         /// 127.0.0.1
         case four
@@ -15,11 +15,11 @@ struct LoopbackListener: Sendable {
     let descriptor: Int32
     let family: Family
 
-    /// Listens; nil if the port is taken or the machine has no such address. C: `bind`, `listen`.
+    /// Listens. Nil if the port is taken, or if the machine lacks the address. C: `bind`, `listen`.
     init?(_ family: Family, port: UInt16) {
         let descriptor = LoopbackListener.socket(family)
         guard descriptor >= 0 else { return nil }
-        // What a server before this one has closed may still be on its way; a port that is listened on stays taken.
+        // Connections of a previous server may still be closing. A port with a listener stays taken.
         var yes: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         let isBound = unsafe LoopbackListener.with(family, port: port) { unsafe bind(descriptor, $0, $1) } == 0
@@ -31,7 +31,7 @@ struct LoopbackListener: Sendable {
         self.family = family
     }
 
-    /// The next connection and the port it came from; nil if there was none to take. C: `accept`.
+    /// The next connection and its remote port; nil if none could be accepted. C: `accept`.
     func take() -> (descriptor: Int32, from: UInt16)? {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
@@ -42,7 +42,7 @@ struct LoopbackListener: Sendable {
         return connection < 0 ? nil : (connection, UInt16(bigEndian: address.sin6_port))
     }
 
-    /// A socket with a port of its own, not connected yet; nil if there is none.
+    /// An unconnected socket with its own port; nil if there are no more.
     func prober() -> (descriptor: Int32, port: UInt16)? {
         let descriptor = LoopbackListener.socket(family)
         guard descriptor >= 0 else { return nil }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A thread that serves and that nobody waits for: its memory goes with its end.
+/// A detached serving thread, whose memory is freed at its end.
 enum ServingThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -12,7 +12,7 @@ enum ServingThread {
         }
     }
 
-    /// Starts it; false if the system gives none. C: `pthread_create`, `pthread_detach`.
+    /// Starts it. False if the system refuses. C: `pthread_create`, `pthread_detach`.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let argument = unsafe Unmanaged.passRetained(Body(body))
         var thread = pthread_t()

@@ -4,7 +4,7 @@
 public enum Base64 {
     private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text for some bytes, padded.
+    /// Encodes bytes, with padding.
     public static func encode(_ bytes: [UInt8]) -> String {
         var out: [UInt8] = []
         out.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -24,7 +24,7 @@ public enum Base64 {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// The bytes of a text, whose padding may be left out; nil for anything else.
+    /// Decodes a text with or without padding. Nil if it is not Base64.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var letters = Array(text.utf8)
         let padding = letters.reversed().prefix { $0 == UInt8(ascii: "=") }.count

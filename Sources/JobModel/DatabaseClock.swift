@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The database's clock in terms of the worker's monotonic one, learnt from answers that carry it. Pure.
+/// Converts times of the database's clock to the worker's monotonic clock. Pure.
 ///
-/// The database read its clock between the sending of a question and its answer, so each pair bounds the difference;
-/// the closest pair is kept, and given up as clocks drift or when another contradicts it (the clock was set).
+/// The database reads its clock between a question and its answer, so each such pair bounds the difference. The closest
+/// pair is kept. It is replaced when its error has grown by drift, or when another pair contradicts it because the
+/// clock was set.
 public struct DatabaseClock: Sendable {
-    /// Nanoseconds that the difference may have moved within a nanosecond, as a divisor: 200 ppm.
+    /// The assumed drift of the difference: 200 ppm, as a divisor.
     private static let drift: UInt64 = 5_000
 
-    /// Database minus monotonic time, in nanoseconds, and how far off that may be.
+    /// Database time minus monotonic time, in nanoseconds, and its largest error.
     private var best: (difference: Int64, error: UInt64, at: UInt64)?
 
-    /// Knows nothing.
+    /// A clock without any measurement.
     public init() {}
 
-    /// Takes in an answer: when it was asked for, when it came, and what the database's clock said, in microseconds.
+    /// Takes a measurement: when the question was sent, when the answer came, and the database's clock in microseconds.
     public mutating func note(sent: UInt64, received: UInt64, microseconds: Int64) {
         guard received >= sent else { return }
         let error = (received - sent) / 2 + 1_000
@@ -27,7 +28,7 @@ public struct DatabaseClock: Sendable {
         best = (difference, error, received)
     }
 
-    /// The monotonic time of a moment by the database's clock; nil while nothing is known. Never before 0.
+    /// The monotonic time of a moment of the database's clock, at least 0. Nil before the first measurement.
     public func local(microseconds: Int64) -> UInt64? {
         best.map { UInt64(clamping: microseconds &* 1000 &- $0.difference) }
     }

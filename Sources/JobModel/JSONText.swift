@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writing texts as JSON; nothing here reads any.
+/// Writes texts as JSON.
 public enum JSONText {
     /// The text as a JSON string, quotes included (RFC 8259 §7).
     public static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
 
-    /// The text as it stands between the quotes of a JSON string.
+    /// The text as it appears between the quotes of a JSON string.
     public static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The version of this program, as it registers itself and as migrations remember who applied them.
+/// The version of this program. Workers register with it, and migrations record it.
 public struct ProductVersion: Comparable, Sendable, CustomStringConvertible {
     /// The version of this source.
     public static let current = ProductVersion(major: 0, minor: 1, patch: 0)
@@ -8,7 +8,7 @@ public struct ProductVersion: Comparable, Sendable, CustomStringConvertible {
     /// Three numbers by the rules of Semantic Versioning.
     public let major, minor, patch: Int
 
-    /// A version by its numbers.
+    /// A version with these numbers.
     public init(major: Int, minor: Int, patch: Int) {
         self.major = major
         self.minor = minor
@@ -24,10 +24,10 @@ public struct ProductVersion: Comparable, Sendable, CustomStringConvertible {
         self.init(major: major, minor: minor, patch: patch)
     }
 
-    /// `0.1.0`.
+    /// For example `0.1.0`.
     public var description: String { "\(major).\(minor).\(patch)" }
 
-    /// By major, then minor, then patch.
+    /// Compares major, then minor, then patch.
     public static func < (left: ProductVersion, right: ProductVersion) -> Bool {
         (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from elsewhere, made fit to be shown.
+/// Makes text of unknown origin safe to show.
 public enum SanitizedText {
-    /// The text without what could steer a terminal or turn around what stands beside it: control characters and marks
-    /// of direction become `\u{1b}` and the like.
+    /// Replaces control characters and marks of direction by `\u{1b}` and the like. They could steer a terminal, or
+    /// reverse the text next to them.
     ///
-    /// - Parameter keepsLines: line feeds and tabs stay.
+    /// - Parameter keepsLines: whether line feeds and tabs stay.
     public static func escape(_ text: String, keepsLines: Bool = false) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
@@ -18,7 +18,7 @@ public enum SanitizedText {
         return shown
     }
 
-    /// Whether `escape` leaves it as it is.
+    /// Whether `escape` keeps the character.
     public static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value >= 0x20 }
         switch scalar.properties.generalCategory {
@@ -27,11 +27,11 @@ public enum SanitizedText {
         }
     }
 
-    /// A body for people: text as text, of which `limit` characters at most, anything else by its size.
+    /// A body for people: at most `limit` characters of a text, or the size of other data.
     ///
-    /// - Parameter size: of the whole body in bytes, of which `bytes` may be the beginning.
+    /// - Parameter size: the size of the whole body in bytes. `bytes` may be its beginning.
     public static func body(_ bytes: [UInt8], size: Int, limit: Int = 4000) -> String {
-        // A beginning may end within a character, of 4 bytes at most.
+        // The beginning may end within a character, which has at most 4 bytes.
         let cut = size > bytes.count ? 0...min(3, bytes.count) : 0...0
         for missing in cut {
             guard let text = String(validating: bytes.dropLast(missing), as: UTF8.self) else { continue }

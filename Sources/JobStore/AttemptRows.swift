@@ -3,21 +3,21 @@
 internal import JobModel
 internal import PGClient
 
-/// What `postrider_internal.finish` and `postrider_internal.judge` take: an array of
-/// `postrider_internal.finished_attempt`, with memory that is used again.
+/// Rows for `postrider_internal.finish` and `postrider_internal.judge`: an array of
+/// `postrider_internal.finished_attempt`. Its memory is reused.
 public struct AttemptRows: ~Copyable {
     private var rows = PGRowArrayBuilder(fields: 32)
 
-    /// From this size on a row is given its memory at once: 64 KiB, which is more than all but body and headers take.
+    /// From this size on a row reserves its memory at once: 64 KiB. All fields except body and headers need less.
     private static let large = 64 << 10
 
-    /// No rows.
+    /// An array without rows.
     public init() {}
 
-    /// Forgets all rows, and gives the memory of large ones back.
+    /// Removes all rows, and frees the memory of large ones.
     public mutating func removeAll() { rows.removeAll() }
 
-    /// Adds one row, its fields in the order of the type's.
+    /// Adds one row. Its fields have the order of the SQL type.
     mutating func append(_ attempt: FinishedAttempt) {
         if attempt.bytes > AttemptRows.large { rows.reserve(attempt.bytes + AttemptRows.large) }
         rows.beginRow()
@@ -31,17 +31,17 @@ public struct AttemptRows: ~Copyable {
         rows.append(text: attempt.credential)
         rows.append(int64: attempt.credentialVersion)
         append(attempt.outcome, ofPage: attempt.followUp.contains(.page))
-        // What the database finds out itself.
+        // The database fills these fields.
         rows.appendNull(.text)
         rows.appendNull(.text)
         rows.appendNull(.jsonb)
         rows.endRow()
     }
 
-    /// Hands the rows over as the next parameter.
+    /// Appends the rows as the next parameter.
     func encode(into parameters: inout PGParameters) { parameters.append(rows: rows) }
 
-    /// From `verdict` to `retry_after_ms`.
+    /// The fields from `verdict` to `retry_after_ms`.
     private mutating func append(_ verdict: Verdict, _ outcome: CallOutcome?) {
         var status: Int?
         var answer: HTTPResponse?
@@ -65,7 +65,7 @@ public struct AttemptRows: ~Copyable {
             })
     }
 
-    /// From `dns` to `received`.
+    /// The fields from `dns` to `received`.
     private mutating func append(_ outcome: CallOutcome?) {
         let timings = outcome?.timings
         rows.append(int32: timings.map { Int32(clamping: $0.dns) })
@@ -80,22 +80,22 @@ public struct AttemptRows: ~Copyable {
         rows.append(int64: outcome?.bytesReceived)
     }
 
-    /// `server` and `health`.
+    /// The fields `server` and `health`.
     private mutating func append(_ server: ServerChoice?, _ outcome: CallOutcome?) {
         rows.append(int32: server?.id)
         rows.append(letter: server == nil ? nil : outcome.map { ServerHealth($0).letter })
     }
 
-    /// From `cookies` to `landed_at`.
+    /// The fields from `cookies` to `landed_at`.
     private mutating func append(_ outcome: CallOutcome?, ofPage isPage: Bool) {
         rows.append(
             text: outcome?.cookies.map { changes in
-                // No line begins with a tab.
+                // A tab marks a removed line, since no cookie line begins with one.
                 (changes.set + changes.gone.map { "\t" + $0 }).joined(separator: "\n")
             })
         rows.append(bool: outcome?.redirected)
         rows.append(bool: outcome?.leftOrigin)
-        // A URL may be long, and only links to further pages are resolved against it.
+        // A URL may be long, and it is needed only to resolve links to further pages.
         rows.append(text: isPage ? outcome?.landedAt : nil)
     }
 }

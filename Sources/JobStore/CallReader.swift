@@ -3,25 +3,25 @@
 internal import JobModel
 internal import PGClient
 
-/// Reads what a job sends out of the ten columns that the rows of `claim` and `prepare` share.
+/// Builds a job's request from the ten columns that `claim` and `prepare` share.
 public struct CallReader: Sendable {
-    /// First parts of Idempotency-Keys.
+    /// The prefixes of Idempotency-Keys.
     private let prefixes: KeyPrefixes
-    /// The header that carries the key, unless a service names another.
+    /// The header for the key, unless a service names another one.
     private let idempotencyHeader: String
     private let allowsPrivateNetwork: Bool
 
-    /// A reader for a fleet's settings, as `enlist` returned them.
+    /// A reader with the fleet's settings that `enlist` returned.
     public init(prefixes: KeyPrefixes, idempotencyHeader: String, allowsPrivateNetwork: Bool) {
         self.prefixes = prefixes
         self.idempotencyHeader = idempotencyHeader
         self.allowsPrivateNetwork = allowsPrivateNetwork
     }
 
-    /// The call in the columns method, url, query, headers, body_kind, body, form, timeout_ms and max_response, which
+    /// The call in the columns method, url, query, headers, body_kind, body, form, timeout_ms and max_response. They
     /// begin at `first`.
     ///
-    /// - Parameter header: carries the key instead of the fleet's header.
+    /// - Parameter header: the header for the key, instead of the fleet's.
     func call(
         _ result: borrowing PGResult, _ row: Int, from first: Int, for job: ClaimedJob, keyHeader header: String? = nil
     ) -> HTTPCall {
@@ -48,12 +48,13 @@ public struct CallReader: Sendable {
         return call
     }
 
-    /// The ranges in a column that is null for the default.
+    /// The ranges in a column. Null means the default.
     static func okStatuses(_ result: borrowing PGResult, _ row: Int, _ column: Int) -> StatusRanges {
         result.isNull(row, column) ? .success : StatusRanges(bounds: result.int32s(row, column))
     }
 
-    /// The same key on every try of a job, so that a server can tell a repetition; the job's own header wins.
+    /// Adds an Idempotency-Key that is equal in all attempts, so that a server can recognize a repetition. A header of
+    /// the job itself takes precedence.
     ///
     /// - Returns: whether the call has a key now.
     private func addKey(to call: inout HTTPCall, header: String, for job: ClaimedJob) -> Bool {
@@ -67,7 +68,7 @@ public struct CallReader: Sendable {
         return true
     }
 
-    /// What names a job to servers, on all its tries alike.
+    /// The Idempotency-Key of a job, equal in all its attempts.
     func key(of job: ClaimedJob) -> String {
         "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }

@@ -7,12 +7,13 @@ public import PGClient
 public struct ClaimReader: Sendable {
     private let calls: CallReader
 
-    /// A reader for a fleet's settings, as `enlist` returned them.
+    /// A reader with the fleet's settings that `enlist` returned.
     public init(calls: CallReader) {
         self.calls = calls
     }
 
-    /// The job in a row of the result; columns as `StoreStatement.claim` names them. A rich job comes without a call.
+    /// The job in a row of the result, with the columns of `StoreStatement.claim`. A job that needs more than its row
+    /// has no call yet.
     public func job(_ result: borrowing PGResult, _ row: Int) -> ClaimedJob {
         let lease = Lease(
             track: result.int32(row, 0), seq: result.int64(row, 1), fence: result.int64(row, 2),

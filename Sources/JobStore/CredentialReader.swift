@@ -3,17 +3,17 @@
 public import JobModel
 public import PGClient
 
-/// Reads what the database says of credentials, to the calls of jobs and to the worker that tends them.
+/// Reads credentials from results: for the calls of jobs, and for the credential work of a worker.
 public enum CredentialReader {
-    /// Something to do, as `postrider_internal.next_credential_tasks` returns it.
+    /// One task from `postrider_internal.next_credential_tasks`.
     public enum Task: Sendable {
-        /// Secrets to seal, and their version.
+        /// Secrets to seal, with the credential's name and version.
         case seal(String, Int64, Secrets)
         /// A token to fetch.
         case refresh(TokenTask)
     }
 
-    /// A row of `StoreStatement.nextCredentialTasks`.
+    /// The task in a row of `StoreStatement.nextCredentialTasks`.
     public static func task(_ result: borrowing PGResult, _ row: Int) -> Task {
         let name = result.text(row, 1)
         let version = result.int64(row, 3)
@@ -37,7 +37,7 @@ public enum CredentialReader {
         )
     }
 
-    /// What a call logs in with, in six columns of `prepare` that begin at `first`; nil: the job has no credential.
+    /// The login of a call, from six columns of `prepare` that begin at `first`. Nil if the job has no credential.
     static func use(_ result: borrowing PGResult, _ row: Int, from first: Int) -> CredentialUse? {
         guard let name = result.optionalText(row, first) else { return nil }
         let place = result.isNull(row, first + 5) ? ["header", "Authorization", ""] : result.texts(row, first + 5)

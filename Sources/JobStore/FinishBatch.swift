@@ -5,49 +5,49 @@ public import PGClient
 
 /// How one attempt ended, ready to be written.
 public struct FinishedAttempt: Sendable {
-    /// Which row, and the proof that the attempt was ours.
+    /// The lease: the row, and the proof that this worker made the attempt.
     public var lease: Lease
-    /// What becomes of the job.
+    /// The effect on the job.
     public var verdict: Verdict
-    /// Nil: nothing is known beyond the verdict (a call that was handed back).
+    /// The outcome of the call; nil if only the verdict is known, as after a hand-back.
     public var outcome: CallOutcome?
-    /// Whether the database is to judge the answer before it is written.
+    /// Whether the database judges the answer.
     public var isJudged: Bool
-    /// What the end of the job sets off.
+    /// The work that follows when the job has ended.
     public var followUp: FollowUp
-    /// The server that was called; nil: none of several.
+    /// The server that was called; nil if the service has no list of servers.
     public var server: ServerChoice?
-    /// What the call logged in with.
+    /// The credential of the call.
     public var credential: String?
-    /// Of its token.
+    /// The version of its token.
     public var credentialVersion: Int64?
     /// Set while its answer waits for the judging session.
     public var expensive: ExpensiveJudgement?
-    /// Whether the answer is a cached one, which the database has.
+    /// Whether the answer is a cached one. The database has it.
     public var isCached = false
     /// Whether its job must not be sent again once bytes may have left.
     public var isAtMostOnce = false
-    /// Set when the time limit of the session first ends a batch with this attempt: how many batches the worker had
-    /// stored by then.
+    /// How many batches the worker had stored when a batch with this attempt first exceeded the session's time limit.
+    /// Nil if none has.
     public var storedBeforeOverrun: UInt64?
-    /// How often it has had to wait: its row was found locked, or it waited alone for another lock.
+    /// How often it has waited: its row was locked, or it waited alone for another lock.
     public var lockWaits = 0
-    /// Batches with it that waited for a lock, though its own row was free afterwards.
+    /// How many batches with it waited for a lock although its own row was free afterwards.
     public var blocks = 0
-    /// How the database has refused it alone; nil: it has not.
+    /// Refusals of this attempt alone; nil if there were none.
     public var refusal: Refusal?
-    /// Whether it is already stored without what the database refused of it.
+    /// Whether the parts that the database refused were already removed.
     public var isReduced = false
 
-    /// How the database has refused to store an attempt that was the only one of its batch. Monotonic nanoseconds.
+    /// The refusals of an attempt that was alone in its batch. Times are monotonic nanoseconds.
     public struct Refusal: Equatable, Sendable {
         /// Refusals so far.
         public var count: Int
-        /// When the last one came.
+        /// When the last refusal came.
         public var last: UInt64
-        /// How many batches the worker had stored by then.
+        /// How many batches the worker had stored at that time.
         public var storedBefore: UInt64
-        /// The time between refusals, of those intervals in which the database stored other batches.
+        /// The time between refusals. It counts only intervals in which the database stored other batches.
         public var alone: UInt64 = 0
 
         /// The first refusal.
@@ -61,15 +61,15 @@ public struct FinishedAttempt: Sendable {
     /// Whether the database has refused it while it stored others.
     public var isRefusedAlone: Bool { (refusal?.alone ?? 0) > 0 }
 
-    /// Whether it is written alone, since it may have been the cause of a batch's failure. A row that was locked
-    /// explains one batch that waited, not two.
+    /// Whether it is written alone, because it may have caused the failure of a batch. A locked row explains one batch
+    /// that waited, but not two.
     public var goesAlone: Bool { storedBeforeOverrun != nil || blocks > 1 || isRefusedAlone || isReduced }
 
     /// The size of the answer's body, 0 without one.
     public var bodyBytes: Int {
         if case .response(let response) = outcome?.ending { response.body.count } else { 0 }
     }
-    /// What it takes in memory, about: body and headers of the answer as it came.
+    /// Its approximate size in memory: body and headers of the answer as received.
     public let bytes: Int
 
     /// An attempt with its verdict.
@@ -89,20 +89,20 @@ public struct FinishedAttempt: Sendable {
     }
 }
 
-/// Attempts that are written together; kept until the database has said that it has them.
+/// Attempts that are written together. They are kept until the database has confirmed them.
 ///
-/// Sending a batch twice is harmless: what was stored has lost its lease, and the second time finds no row.
+/// A second execution is harmless: stored attempts have lost their lease, so it finds no rows.
 public struct FinishBatch: Sendable {
-    /// Ordered by (track, seq): the order in which claim, cancel and reap lock rows.
+    /// The attempts, ordered by (track, seq). Claim, cancel and reap lock rows in the same order.
     public let attempts: [FinishedAttempt]
-    /// Whether they are written by `judge`; otherwise by `finish`.
+    /// Whether `judge` writes them, or `finish`.
     public let isJudged: Bool
     /// The bytes of its answers.
     public let bytes: Int
     /// The bytes of its largest answer.
     public let largest: Int
 
-    /// A batch of attempts in any order, all to be judged or none.
+    /// A batch of attempts in any order. Either all of them need judging, or none.
     public init(_ attempts: [FinishedAttempt]) {
         isJudged = attempts.first?.isJudged ?? false
         self.attempts = attempts.sorted { left, right in
@@ -112,15 +112,15 @@ public struct FinishBatch: Sendable {
         largest = attempts.reduce(0) { max($0, $1.bytes) }
     }
 
-    /// What the ends in this batch set off, all together.
+    /// The work that follows from all attempts of this batch.
     public var followUp: FollowUp { attempts.reduce(into: []) { $0.formUnion($1.followUp) } }
 
     /// The statement that writes the batch.
     public var statement: PGStatement { isJudged ? StoreStatement.judge : StoreStatement.finish }
 
-    /// Writes the parameters of `postrider_internal.finish` or `postrider_internal.judge`.
+    /// Appends the parameters of `postrider_internal.finish` or `postrider_internal.judge`.
     ///
-    /// - Parameter rows: emptied and filled; its memory is used again from batch to batch.
+    /// - Parameter rows: emptied and filled. Its memory is reused from batch to batch.
     public func encode(
         worker: Int32, appVersion: String?, rows: inout AttemptRows, into parameters: inout PGParameters
     ) {

@@ -2,25 +2,25 @@
 
 public import PGClient
 
-/// Which jobs a list shows, newest first. Each way of asking is a statement of its own, so each has its own plan.
+/// Selects the jobs of a list, newest first. Each combination of conditions is its own statement with its own plan.
 public struct JobFilter: Sendable {
-    /// The words of `job_status`, from a job's beginning to its ends.
+    /// The states of `job_status`, in the order of a job's life.
     public static let states = [
         "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
     ]
 
-    /// One of `states`; nil: any.
+    /// One of `states`; nil: all.
     public var state: String?
-    /// Any of these; empty: any.
+    /// The queues; empty: all.
     public var queues: [String]
-    /// nil: any, and jobs without one.
+    /// The tag; nil: all jobs, with or without one.
     public var tag: String?
-    /// 1 to 10,000.
+    /// The most jobs, 1 to 10,000.
     public var limit: Int
-    /// Whether the login may call `newest_jobs`, which clients may not.
+    /// Whether the login may call `newest_jobs`. Clients may not.
     public var looksUp = true
 
-    /// All jobs, or those that have what is given.
+    /// A filter. Without arguments it selects all jobs.
     public init(state: String? = nil, queues: [String] = [], tag: String? = nil, limit: Int) {
         self.state = state
         self.queues = queues
@@ -28,9 +28,10 @@ public struct JobFilter: Sendable {
         self.limit = limit
     }
 
-    /// What follows a select list over `job_status s`, with its parameters, which are the statement's first.
+    /// The part of a statement after its select list over `job_status s`. It appends its parameters, which must be the
+    /// first.
     ///
-    /// Jobs of a state are looked up where that state's rows are (`newest_jobs`), those of a tag by its index.
+    /// Jobs of a state are found in that state's table (`newest_jobs`), jobs of a tag by its index.
     public func source(_ parameters: inout PGParameters) -> String {
         parameters.append(int32: Int32(clamping: limit))
         var count = 1

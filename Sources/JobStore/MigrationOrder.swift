@@ -2,13 +2,14 @@
 
 internal import Migrations
 
-/// The order in which files are applied: numbered, functions, views; each by name, unless a header differs.
+/// The order in which files are applied: numbered, functions, views. Each kind is sorted by name, unless a header
+/// differs.
 enum MigrationOrder {
-    /// Sorts the files; a line `-- after: insert/a.sql, queue/b.sql` among the leading comments
-    /// puts a file behind others of the same kind. The files come back as they are applied, see `PlannerHeader`.
+    /// Sorts the files, and expands them as they are applied (see `PlannerHeader`).
     ///
-    /// - Throws: `files` for a name that is not there, for a circle, for a name given twice and for a bad planner
-    ///   header.
+    /// A line `-- after: insert/a.sql, queue/b.sql` among the leading comments puts a file after others of its kind.
+    ///
+    /// - Throws: `files` for an unknown name, a cycle, a duplicate name or a bad planner header.
     static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
         if Set(files.map(\.name)).count != files.count {
             throw StoreError(.files, "two migration files have the same name")
@@ -35,7 +36,7 @@ enum MigrationOrder {
         return ordered
     }
 
-    /// Whether workers that do not know this file must stop: yes, unless a line `-- breaking: no` says otherwise.
+    /// Whether workers that do not know this file must stop. True, unless it has a line `-- breaking: no`.
     static func isBreaking(_ file: MigrationFile) -> Bool {
         file.kind == .numbered && header(file, "breaking").first != "no"
     }
@@ -45,9 +46,9 @@ enum MigrationOrder {
         return header(file, "after").map { top + $0 }
     }
 
-    /// The words behind `-- key:` in the comment that opens the file.
+    /// The words after `-- key:` in the comment that opens the file.
     static func header(_ file: MigrationFile, _ key: String) -> [String] {
-        // As bytes, and no further than the comment: each start of a worker reads the headers of 500 files.
+        // It reads bytes, and only the leading comment: each start of a worker reads the headers of 500 files.
         var rest = file.bytes[...]
         while let first = rest.firstIndex(where: { $0 != UInt8(ascii: "\n") }), rest[first...].starts(with: "--".utf8) {
             let end = rest[first...].firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex

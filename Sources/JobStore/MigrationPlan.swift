@@ -3,13 +3,13 @@
 internal import JobModel
 internal import Migrations
 
-/// What stands between the files of a program and the history of a database; pure.
+/// The difference between the files of a program and the history of a database. Pure.
 public struct MigrationPlan: Equatable, Sendable {
     /// A row of `postrider.migrations`.
     public struct Applied: Equatable, Sendable {
-        /// The file.
+        /// The name of the file.
         public var name: String
-        /// SHA-256 of the text that was applied, in hex.
+        /// SHA-256 of the applied text, in hex.
         public var checksum: String
         /// The version of the worker that applied it.
         public var workerVersion: String
@@ -25,43 +25,42 @@ public struct MigrationPlan: Equatable, Sendable {
         }
     }
 
-    /// Where one file stands.
+    /// The state of one file.
     public enum Standing: Equatable, Sendable {
-        /// Applied with this very text.
+        /// Applied with exactly this text.
         case applied
         /// Not applied yet.
         case pending
-        /// Applied with another, older text; a function or a view.
+        /// A function or view that was applied with an older text.
         case stale
-        /// Applied with another text although it never may: a numbered file.
+        /// A numbered file that was applied with another text, which is forbidden.
         case changed
         /// Applied with another text by a newer worker.
         case newer
-        /// In the database only.
+        /// Only the database has it.
         case unknown
-        /// In the database only, and before the last numbered file that is known here: an unreleased version applied
-        /// it.
+        /// Only the database has it, and it precedes the last known numbered file: an unreleased version applied it.
         case unreleased
     }
 
-    /// Each file in the order of application, then what only the database knows.
+    /// Each file in the order of application, then the files that only the database has.
     public private(set) var entries: [(name: String, standing: Standing)] = []
-    /// Whether a file that is not known here forbids this worker to go on.
+    /// Whether an unknown file forbids this worker to run.
     private var isBroken = false
 
-    /// Compares.
+    /// Compares files and history.
     ///
     /// - Parameters:
     ///   - files: name and checksum of each file, in the order of application.
     ///   - applied: the history, in any order.
-    ///   - version: of this program. A text that differs is `newer` if a later version put it there.
+    ///   - version: the version of this program. A text that a later version applied is `newer`.
     public init(files: [(name: String, checksum: String)], applied: [Applied], version: String) {
         let history = Dictionary(applied.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for file in files {
             entries.append((file.name, MigrationPlan.standing(file, history[file.name], version)))
         }
         let known = Set(files.map(\.name))
-        // Releases only add numbered files behind the last one.
+        // A release adds numbered files only after the last one.
         let last = files.map(\.name).filter(MigrationPlan.isNumbered).max() ?? ""
         for row in applied.sorted(by: { $0.name < $1.name }) where !known.contains(row.name) {
             let isNumbered = MigrationPlan.isNumbered(row.name)
@@ -69,7 +68,7 @@ public struct MigrationPlan: Equatable, Sendable {
                 entries.append((row.name, .unreleased))
                 continue
             }
-            // A function that this version no longer has is not a sign of a newer one.
+            // A function that this version has dropped does not prove a newer version.
             if !isNumbered && !MigrationPlan.isNewer(row.workerVersion, than: version) { continue }
             entries.append((row.name, .unknown))
             isBroken = isBroken || (isNumbered && row.isBreaking)
@@ -81,7 +80,7 @@ public struct MigrationPlan: Equatable, Sendable {
         entries.filter { $0.standing == standing }.map(\.name)
     }
 
-    /// What the worker may do with this schema.
+    /// The permission that follows for this worker.
     public var state: SchemaState {
         let unreleased = names(.unreleased)
         if !unreleased.isEmpty { return .unreleased(unreleased) }
@@ -89,12 +88,12 @@ public struct MigrationPlan: Equatable, Sendable {
         if !changed.isEmpty { return .changed(changed) }
         if isBroken { return .newer(names(.unknown)) }
         let behind = entries.filter { $0.standing == .pending || $0.standing == .stale }.map(\.name)
-        // Behind and ahead at once: two versions that took turns; neither may go on.
+        // Behind and ahead at once: two versions have migrated in turn. Neither may run.
         if !behind.isEmpty { return isAhead ? .newer(names(.unknown) + names(.newer)) : .older(behind) }
         return .current
     }
 
-    /// Whether a newer worker has migrated, breaking or not; then this one leaves the schema alone.
+    /// Whether a newer worker has migrated, breaking or not. Then this one does not change the schema.
     public var isAhead: Bool { entries.contains { $0.standing == .unknown || $0.standing == .newer } }
 
     /// Compares the entries.
@@ -123,20 +122,20 @@ public struct MigrationPlan: Equatable, Sendable {
 
 /// Whether this worker may run on a database.
 public enum SchemaState: Equatable, Sendable {
-    /// All is there, or a newer worker added what does not matter to this one.
+    /// The schema is complete. A newer worker may have added compatible files.
     case current
-    /// No `postrider.migrations`.
+    /// The table `postrider.migrations` is missing.
     case missing
-    /// These files are still to be applied.
+    /// These files are not applied yet.
     case older([String])
-    /// These files came from a newer worker.
+    /// A newer worker applied these files.
     case newer([String])
     /// These numbered files were applied with another text.
     case changed([String])
     /// An unreleased version applied these numbered files.
     case unreleased([String])
 
-    /// One line that says what to do; nil for `current`.
+    /// One line with the remedy; nil for `current`.
     public var advice: String? {
         switch self {
         case .current: nil

@@ -5,23 +5,23 @@ public import JobModel
 public import Migrations
 public import PGClient
 
-/// Brings a database to the schema that this worker was built for.
+/// Brings a database to the schema of this worker.
 ///
 /// ```
 /// begin
-///   advisory lock ............ one migrator at a time; held by the transaction, so it never outlives its holder
-///   membership ............... where the schema is postrider_owner's, who migrates joins it, if it may
-///   history table ............ created if it is not there
+///   advisory lock ............ one migrator at a time; the transaction holds it, so it ends with its holder
+///   membership ............... if postrider_owner owns the schema, the login joins that role if it may
+///   history table ............ created if it is missing
 ///   numbered files ........... those not applied yet, in order, each with its history row
 ///   functions, then views .... those whose text changed; all of them if a numbered file ran
-///   roles .................... made where they are absent, and given the schema and their rights (decision 23)
-/// commit ..................... or nothing at all: a schema is never half new
+///   roles .................... created if missing, and given the schema and their rights (decision 23)
+/// commit ..................... or no change at all: a schema is never half new
 /// ```
 ///
-/// Works through PgBouncer in transaction mode, since nothing outlives the transaction.
+/// It works through PgBouncer in transaction mode, since all its state ends with the transaction.
 ///
-/// Behind a lock that it waits for, every statement of the workers on that table waits, too, their heartbeats among
-/// them. So it waits for two seconds at a time, gives up all it has, and begins anew after one.
+/// While it waits for the lock of a table, all statements of the workers on that table wait behind it, heartbeats
+/// included. So it waits for two seconds at a time, rolls back, and starts again after one second.
 public struct Migrator: Sendable {
     /// The key of the advisory lock: "Postride" in ASCII.
     static let lockKey: Int64 = 0x506F_7374_7269_6465
@@ -30,15 +30,16 @@ public struct Migrator: Sendable {
     private let version: String
     private let lockWaitMilliseconds: Int
 
-    /// A migrator of the files that this program carries.
+    /// A migrator of the files in this program.
     public init() {
         self.init(files: Migrations.all)
     }
 
     /// A migrator of other files.
     ///
-    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and, in all tries together, for locks
-    ///   on tables.
+    /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and how long, over all attempts, for
+    ///   locks of
+    /// tables.
     public init(
         files: [MigrationFile], version: String = "\(ProductVersion.current)", lockWaitMilliseconds: Int = 60_000
     ) {
@@ -47,30 +48,30 @@ public struct Migrator: Sendable {
         self.lockWaitMilliseconds = lockWaitMilliseconds
     }
 
-    /// What a run has done.
+    /// The result of a run.
     public struct Outcome: Equatable, Sendable {
         /// The names of the files that were applied, in order.
         public var applied: [String] = []
-        /// Why roles and privileges stay as they are, as a sentence without its full stop; nil if they are as they
-        /// should be.
+        /// Why roles and privileges were not changed, as a sentence without a full stop. Nil if they are complete.
         public var note: String?
     }
 
-    /// How long a table may stay locked before a try ends, and how long the workers have it for themselves then.
+    /// How long an attempt waits for a table's lock. The pause between attempts lets the workers use the table.
     private var tableWaitMilliseconds: Int { min(2000, lockWaitMilliseconds) }
     private static let pauseMilliseconds = 1000
 
-    /// The text of a file of `migrations/` as it is applied; nil if there is none of this name.
+    /// The text of a file of `migrations/` as it is applied. Nil if no file has this name.
     public static func text(of name: String) throws(StoreError) -> String? {
         guard let file = Migrations.all.first(where: { $0.name == name }) else { return nil }
         return String(decoding: try PlannerHeader.expanded(file).bytes, as: UTF8.self)
     }
 
-    /// Applies what is missing, all in one transaction.
+    /// Applies the missing files in one transaction.
     ///
-    /// - Parameter setsUpRoles: false: roles and privileges are left alone.
-    /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the file that failed; nothing
-    ///   was changed.
+    /// - Parameter setsUpRoles: false leaves roles and privileges unchanged.
+    /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the name of the failed file.
+    ///   Then the
+    /// database is unchanged.
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
@@ -106,13 +107,13 @@ public struct Migrator: Sendable {
             try run("commit", "commit", connection)
             return outcome
         } catch {
-            // A connection that is gone cannot roll back, and the server has done so already.
+            // A lost connection cannot roll back, and the server has done so already.
             try? connection.execute("rollback")
             throw error.code == .locked ? locked(connection) : error
         }
     }
 
-    /// Alone from here on.
+    /// Takes the advisory lock. From here on no other migrator runs.
     private func begin(_ connection: borrowing PGConnection) throws(StoreError) {
         try run("settings", settings, connection)
         try takeLock(connection)
@@ -130,7 +131,7 @@ public struct Migrator: Sendable {
         let isNumberedPending = ordered.contains { $0.kind == .numbered && pending.contains($0.name) }
         var applied: [String] = []
         for file in ordered {
-            // A numbered file may have dropped what stands in a file that did not change.
+            // A numbered file may have dropped an object of an unchanged file.
             let isRedone = isNumberedPending && file.kind != .numbered
             guard pending.contains(file.name) || isRedone else { continue }
             try record(file, check, connection)
@@ -150,7 +151,8 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// The schema's own texts, and what it makes of answers, are UTF-8; its statements are those of PostgreSQL 15.
+    /// Refuses servers before PostgreSQL 15, and databases in another encoding than UTF-8, which the texts of the
+    /// schema and its handling of answers need.
     private func refuseServer(_ connection: borrowing PGConnection) throws(StoreError) {
         let server: PGResult
         do throws(PGError) {
@@ -224,7 +226,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// The error with the name of who holds the lock, as far as that can still be seen.
+    /// The error with the holder of the lock, if the holder is still visible.
     private func locked(_ connection: borrowing PGConnection) -> StoreError {
         let holder = holder(
             """
@@ -237,7 +239,7 @@ public struct Migrator: Sendable {
         )
     }
 
-    /// The error of a file with the oldest transaction that has locks of the schema.
+    /// The error of a file, with the oldest transaction that holds locks in the schema.
     private func occupied(_ error: StoreError, _ connection: borrowing PGConnection) -> StoreError {
         let holder = holder(
             "l.relation in (select c.oid from pg_class c where c.relnamespace in (to_regnamespace('postrider'), to_regnamespace('postrider_internal')))",
@@ -249,7 +251,7 @@ public struct Migrator: Sendable {
             underlying: error.underlying)
     }
 
-    /// The oldest transaction that has such a lock in this database.
+    /// The oldest transaction of this database that holds such a lock.
     private func holder(_ condition: String, _ connection: borrowing PGConnection) -> String? {
         let sql = """
             select 'process ' || a.pid || coalesce(' from ' || host(a.client_addr), '')
@@ -272,9 +274,10 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// For the transaction only, whatever the role's own limits are: an index over a large table takes minutes. The
-    /// check interval ends a statement within a second of its client's death, so that a killed migrator does not keep
-    /// the lock.
+    /// Settings of the transaction, which replace the limits of the role: an index over a large table takes minutes.
+    ///
+    /// The check interval ends a statement within a second after its client has died. So a killed migrator does not
+    /// keep the lock.
     private var settings: String {
         """
         set local lock_timeout = \(lockWaitMilliseconds);
@@ -290,12 +293,11 @@ public struct Migrator: Sendable {
         """
     }
 
-    /// The function that makes roles; files without it are those of a test.
+    /// The file of the function that creates roles. Only file lists of tests lack it.
     private static let roles = "functions/roles/set_up_roles.sql"
 
-    /// Who has no part in `postrider_owner`, or one without the role's rights, cannot use the schema once it belongs to
-    /// that role, nor the functions in it; but may be able to grant itself what is missing, as `set_up_roles` does for
-    /// who makes the role.
+    /// Joins `postrider_owner` if the login may. A login outside of that role, or without its rights, cannot use a
+    /// schema that belongs to the role. `set_up_roles` grants the same to the creator of the role.
     private static let membership = """
         do $$
         begin

@@ -2,14 +2,14 @@
 
 internal import Migrations
 
-/// The planner settings of a function, which the file declares by a line such as `-- planner: no-jit, no-seqscan`.
+/// The planner settings of a function. Its file declares them by a line such as `-- planner: no-jit, no-seqscan`.
 ///
-/// The reasons are the same for all functions that have a setting, so they stand here, and each file has one line:
+/// Each setting has the same reason in all functions:
 ///
-/// - `no-jit`: estimates grow with the queue, and from a certain cost PostgreSQL would compile each plan for seconds.
-/// - `generic-plans`: the plan for any parameters is as good, and it is made once in a session.
+/// - `no-jit`: estimates grow with the queue. From a certain cost on PostgreSQL would compile each plan for seconds.
+/// - `generic-plans`: one plan fits all parameters, and it is made once in a session.
 /// - `custom-plans`: the plan depends on a parameter, such as the size of an array.
-/// - `no-seqscan`, `no-bitmapscan`: statistics of a queue are out of date, and an index is right for each size.
+/// - `no-seqscan`, `no-bitmapscan`: statistics of a queue are out of date, and an index fits each size.
 /// - `nested-loops`: no hash or merge join, for the same reason.
 enum PlannerHeader {
     private static let meanings: [String: [String]] = [
@@ -21,12 +21,12 @@ enum PlannerHeader {
         "nested-loops": ["enable_hashjoin = off", "enable_mergejoin = off"],
     ]
 
-    /// The line of a function behind which its settings are set.
+    /// The settings follow this line of the function.
     private static let anchor = Array("set search_path = pg_catalog, pg_temp\n".utf8)
 
-    /// The file as it is applied: each word of its header stands as `set` lines in the function.
+    /// The file as it is applied: each word of its header becomes `set` lines of the function.
     ///
-    /// - Throws: `files` for a word that means nothing, and for a file that has no function to set something for.
+    /// - Throws: `files` for an unknown word, and for a file without such a function.
     static func expanded(_ file: MigrationFile) throws(StoreError) -> MigrationFile {
         let words = MigrationOrder.header(file, "planner")
         guard !words.isEmpty else { return file }

@@ -3,22 +3,22 @@
 public import JobModel
 public import PGClient
 
-/// Completes rich jobs with the rows of `postrider_internal.prepare`.
+/// Completes claimed jobs with the rows of `postrider_internal.prepare`.
 public struct PrepareReader: Sendable {
     private let calls: CallReader
 
-    /// A reader for a fleet's settings.
+    /// A reader with the fleet's settings.
     public init(calls: CallReader) {
         self.calls = calls
     }
 
-    /// The job that a row is about.
+    /// The id of the job in a row.
     public func jobID(_ result: borrowing PGResult, _ row: Int) -> Int64 { result.int64(row, 0) }
 
-    /// Whether a row is a slice of a long body; these follow behind all jobs.
+    /// Whether a row is a slice of a long body. Slices follow after all jobs.
     public func isSlice(_ result: borrowing PGResult, _ row: Int) -> Bool { result.isNull(row, 1) }
 
-    /// The long bodies, by their jobs.
+    /// The long bodies by job.
     public func longBodies(_ result: borrowing PGResult) -> [Int64: [UInt8]] {
         var first = result.rowCount
         while first > 0, isSlice(result, first - 1) { first -= 1 }
@@ -36,9 +36,9 @@ public struct PrepareReader: Sendable {
         return bodies
     }
 
-    /// The job with its call; columns as `StoreStatement.prepare` names them.
+    /// The job with its call. `StoreStatement.prepare` names the columns.
     ///
-    /// - Parameter body: one that came in slices.
+    /// - Parameter body: the body if it came in slices.
     public func complete(
         _ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int, longBody body: [UInt8]? = nil
     ) -> ClaimedJob {
@@ -79,13 +79,13 @@ public struct PrepareReader: Sendable {
             call.limits.maxRedirects = Int(options & 15)
             call.decodesBody = options & 16 == 0
         }
-        // Transfers of files take the time they need; they end as slow when they stall.
+        // Transfers of files have no time limit. They end as `slow` when they stall.
         if call.body.hasFiles || call.download != nil, result.isNull(row, 8) {
             call.limits.total = CallLimits.unlimited
         }
         if let time = result.optionalInt64(row, 31) {
             job.webhook = WebhookStamp(id: calls.key(of: job), time: time)
-            // A receiver that has moved is to be told so by whoever gave its URL.
+            // Redirects are not followed: if a receiver has moved, the user must change its URL.
             call.limits.maxRedirects = 0
             call.privateNetworkSwitch = .none
         }
@@ -101,7 +101,7 @@ public struct PrepareReader: Sendable {
             keyFile: result.optionalText(row, 20), pins: result.texts(row, 21))
     }
 
-    /// Five texts and one array of bytes for each part; a text that is not given is empty.
+    /// Five texts and one array of bytes for each part. An omitted text is empty.
     private func parts(_ result: borrowing PGResult, _ row: Int) -> [BodyPart] {
         let texts = result.texts(row, 24)
         let bodies = result.byteArrays(row, 25)

@@ -4,19 +4,20 @@ internal import JobModel
 internal import Migrations
 public import PGClient
 
-/// Tells whether a database has the schema that this worker was built for.
+/// Checks whether a database has the schema of this worker.
 ///
-/// The checksums of the files are computed once, by the server; after that a check is one small query, which a running
-/// worker repeats when its statements fail as they do with another schema.
+/// The server computes the checksums of the files once. After that a check is one small query. A running worker repeats
+/// it when its statements fail with errors that another schema causes.
 public struct SchemaCheck: Sendable {
-    /// The history: name, checksum, worker_version, breaking. Fails with `undefined_table` where nothing was migrated.
+    /// Reads the history: name, checksum, worker_version, breaking. Fails with `undefined_table` in a database without
+    /// a schema.
     public static let historyStatement = PGStatement(
         "schema_history", "select name, checksum, worker_version, breaking from postrider.migrations")
 
     private let files: [(name: String, checksum: String)]
     private let version: String
 
-    /// Has the server compute the checksums of the files that this program carries.
+    /// Lets the server compute the checksums of the files in this program.
     public init(_ connection: borrowing PGConnection) throws(StoreError) {
         try self.init(files: MigrationOrder.sorted(Migrations.all), version: "\(ProductVersion.current)", connection)
     }
@@ -43,7 +44,7 @@ public struct SchemaCheck: Sendable {
         self.version = version
     }
 
-    /// Compares with the rows of `historyStatement`.
+    /// Compares the files with the rows of `historyStatement`.
     public func plan(history: borrowing PGResult) -> MigrationPlan {
         var applied: [MigrationPlan.Applied] = []
         for row in 0..<history.rowCount {
@@ -55,7 +56,7 @@ public struct SchemaCheck: Sendable {
         return MigrationPlan(files: files, applied: applied, version: version)
     }
 
-    /// Compares with the database; nil if it has no history, which means no schema. Changes nothing.
+    /// Compares the files with the database. Nil without a history, which means no schema. Changes nothing.
     public func plan(_ connection: borrowing PGConnection) throws(StoreError) -> MigrationPlan? {
         do throws(PGError) {
             let there = try connection.query("select to_regclass('postrider.migrations') is not null")

@@ -3,9 +3,9 @@
 public import JobModel
 public import PGClient
 
-// What a worker says of credentials. Secrets travel as parameters, never in the text of a statement.
+// Statements about credentials. Secrets are parameters, and never part of a statement's text.
 extension StoreCalls {
-    /// `next_credential_tasks`; `except` names the credentials that are left to other workers.
+    /// `next_credential_tasks`. `except` names the credentials that other workers refresh.
     public static func nextCredentialTasks(
         worker: Int32, hasKey: Bool, canRefresh: Bool, except: [String], into parameters: inout PGParameters
     ) {
@@ -37,7 +37,7 @@ extension StoreCalls {
         parameters.append(bytes: response.body)
     }
 
-    /// `refresh_end`; without `sealed` the new secrets go as they are, since the worker has no key.
+    /// `refresh_end`. Without `sealed` the new secrets are sent in plain, since the worker has no key.
     public static func refreshEnd(
         _ task: TokenTask, _ answer: TokenAnswer, sealed: [UInt8]?, into parameters: inout PGParameters
     ) {

@@ -4,7 +4,7 @@ public import JobModel
 public import PGClient
 
 extension StoreCalls {
-    /// `acquire_lane_permits`: the permits and slots that a worker wants of lanes with limits.
+    /// `acquire_lane_permits`: requests permits and rate slots of lanes with limits.
     public static func draw(worker: Int32, _ wishes: [LaneRequest], into parameters: inout PGParameters) {
         var lanes = PGArrayBuilder<Int32>()
         var used = PGArrayBuilder<Int32>()
@@ -24,10 +24,10 @@ extension StoreCalls {
         parameters.append(array: slots)
     }
 
-    /// What the database's clock said while it answered, in microseconds since 1970; the answer has a row at least.
+    /// The database's clock during the answer, in microseconds since 1970. The answer must have a row.
     public static func drawnAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, 7) }
 
-    /// The rows of a draw, their times by the worker's clock.
+    /// The grants in the rows. Their times are by the worker's clock.
     public static func grants(_ result: borrowing PGResult, clock: DatabaseClock) -> [LaneGrant] {
         var grants: [LaneGrant] = []
         grants.reserveCapacity(result.rowCount)

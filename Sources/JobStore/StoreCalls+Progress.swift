@@ -6,7 +6,7 @@ public import PGClient
 extension StoreCalls {
     /// `report_calls`: the changes in the long calls of a worker.
     ///
-    /// - Parameter now: of the clock that the calls' times are of.
+    /// - Parameter now: the time by the clock of the calls' times.
     public static func reportCalls(
         worker: Int32, isWhole: Bool, _ calls: [RunningCall], gone: [Int64], now: UInt64,
         into parameters: inout PGParameters

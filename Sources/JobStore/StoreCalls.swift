@@ -3,24 +3,24 @@
 public import JobModel
 public import PGClient
 
-/// The parameters of each verb, written into a block that the caller uses again and again.
+/// Appends the parameters of each statement to a block that the caller reuses.
 public enum StoreCalls {
-    /// What a worker says of itself.
+    /// The registration data of a worker.
     public struct Introduction: Sendable {
-        /// Host and process, for people.
+        /// Host and process, for operators.
         public var name: String
-        /// Of the program.
+        /// The version of the program.
         public var version: String
-        /// Empty: every queue.
+        /// The queues; empty: all.
         public var queues: [String]
-        /// Calls in flight at most.
+        /// The most calls in flight.
         public var concurrency: Int
-        /// Whose servers it uses.
+        /// The environment whose servers it uses.
         public var environment: String
-        /// A random uuid of this process.
+        /// A random UUID of this process.
         public var start: String
 
-        /// An introduction.
+        /// Registration data.
         public init(
             name: String, version: String, queues: [String], concurrency: Int, environment: String = "release",
             start: String
@@ -34,10 +34,10 @@ public enum StoreCalls {
         }
     }
 
-    /// `enlist`: `old` is 0 at the first time; `held` are the leases to take along.
+    /// `enlist`. `old` is 0 for the first enlisting. `held` are the leases to keep.
     ///
     /// - Parameters:
-    ///   - identity: of the database that gave the old number; nil at the first time.
+    ///   - identity: the identity of the database that gave the old number; nil for the first enlisting.
     ///   - wal: where the WAL of that database ended on disk.
     public static func enlist(
         _ introduction: Introduction, old: Int32, held: [Lease], identity: String?, wal: Int64,
@@ -64,11 +64,11 @@ public enum StoreCalls {
         parameters.append(int64: wal)
     }
 
-    /// `claim`: at most `limit` jobs of the tracks to visit.
+    /// `claim`: at most `limit` jobs of the visited tracks.
     ///
     /// - Parameters:
-    ///   - alone: whether the transaction holds no finish, so that it need not wait for the disk.
-    ///   - bare: whether all jobs come without their calls, as rich ones do.
+    ///   - alone: whether the transaction contains no finish, so that its commit need not wait for the disk.
+    ///   - bare: whether all jobs come without their calls.
     public static func claim(
         worker: Int32, above fence: Int64, limit: Int, visits: [KnownTracks.Visit], alone: Bool, bare: Bool,
         into parameters: inout PGParameters
@@ -95,7 +95,7 @@ public enum StoreCalls {
         parameters.append(bool: bare)
     }
 
-    /// `claimOne`: a job, if it is the first that is ready in its track and a plain one.
+    /// `claimOne`: one job, if it is the first ready job of its track and needs no preparation.
     public static func claimOne(
         _ job: Int64, worker: Int32, in visit: KnownTracks.Visit, above fence: Int64,
         into parameters: inout PGParameters
@@ -122,8 +122,8 @@ public enum StoreCalls {
     /// `prepare`: the calls of claimed jobs.
     ///
     /// - Parameters:
-    ///   - appVersion: part of the cache metadata.
-    ///   - hold: milliseconds that jobs with expensive answers wait for; nil: there is room for their answers.
+    ///   - appVersion: the application version in the cache metadata.
+    ///   - hold: milliseconds that jobs with expensive answers wait; nil: there is room for their answers.
     ///   - long: jobs whose bodies come in slices.
     public static func prepare(
         worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, long: [Int64] = [],
@@ -142,7 +142,7 @@ public enum StoreCalls {
         parameters.append(int64s: long)
     }
 
-    /// `settle`: deltas with an id above `after`; of one batch or chain if `isAlone`.
+    /// `settle`: changes with an id above `after`. If `isAlone`, only the changes of one batch or chain.
     public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters)
     {
         parameters.removeAll()
@@ -151,7 +151,7 @@ public enum StoreCalls {
         parameters.append(bool: look.isAlone)
     }
 
-    /// `survey` of the queues given; empty: every queue.
+    /// `survey` of these queues; empty: all queues.
     public static func survey(queues names: [String], _ step: SurveyCursor.Step, into parameters: inout PGParameters) {
         parameters.removeAll()
         queues(names, into: &parameters)
@@ -161,13 +161,13 @@ public enum StoreCalls {
         if let above = step.above { parameters.append(int32: Int32(above)) } else { parameters.appendNull(.int4) }
     }
 
-    /// `work_left` of the queues given; empty: every queue.
+    /// `work_left` of these queues; empty: all queues.
     public static func workLeft(queues names: [String], into parameters: inout PGParameters) {
         parameters.removeAll()
         queues(names, into: &parameters)
     }
 
-    /// `judge_cached`: `attempt` is of a job that a cached answer serves.
+    /// `judge_cached`: `attempt` belongs to a job with a cached answer.
     public static func judgeCached(
         _ attempt: FinishedAttempt, worker: Int32, appVersion: String?, into parameters: inout PGParameters
     ) {
@@ -184,9 +184,8 @@ public enum StoreCalls {
     /// `beat`.
     ///
     /// - Parameters:
-    ///   - refused: results that the database has refused, for how long in milliseconds, and their jobs.
-    ///   - judgements: how many answers wait to be judged, for how many milliseconds the oldest has waited,
-    ///     and jobs among them.
+    ///   - refused: the number of refused results, how long they have waited in milliseconds, and their jobs.
+    ///   - judgements: the number of answers that wait to be judged, the longest wait in milliseconds, and some of their jobs.
     public static func beat(
         worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
         refused: (count: Int, milliseconds: Int64, jobs: [Int64])?,
@@ -219,38 +218,38 @@ public enum StoreCalls {
         parameters.append(bool: isIdle)
     }
 
-    /// `lead`, `leave` and `take_aborts`, which take the worker alone.
+    /// `lead`, `leave` and `take_aborts`, whose only parameter is the worker.
     public static func worker(_ worker: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: worker)
     }
 
-    /// The leader's duties that take worker and epoch alone.
+    /// The leader's duties whose only parameters are worker and epoch.
     public static func duty(worker: Int32, epoch: Int64, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: worker)
         parameters.append(int64: epoch)
     }
 
-    /// `run_queue_duties` and `tick`: rows due from `since` on; nil: all.
+    /// `run_queue_duties` and `run_schedules`: rows that are due from `since` on; nil: all.
     public static func tend(worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(timestamp: since)
     }
 
-    /// `expire`: what has expired within the last ten seconds, or ever.
+    /// `expire`: jobs that expired within the last ten seconds, or at any time.
     public static func expire(worker: Int32, epoch: Int64, fromStart: Bool, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(bool: fromStart)
     }
 
-    /// `fold`: tallies with an id above `after`.
+    /// `fold`: changes with an id above `after`.
     public static func fold(worker: Int32, epoch: Int64, after: Int64, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(int64: after)
     }
 
-    /// `remove_tracks`: looks at tracks behind `after`.
+    /// `remove_tracks`: checks tracks after `after`.
     public static func removeTracks(
         worker: Int32, epoch: Int64, after: Int32, into parameters: inout PGParameters
     ) {
@@ -268,25 +267,25 @@ public enum StoreCalls {
         parameters.append(bool: runsHooks)
     }
 
-    /// `end_session` and `idle_process`: by the server's process.
+    /// `end_session` and `idle_process`, whose parameter is the server process.
     public static func session(_ process: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: process)
     }
 
-    /// `conclude`: at most `limit` jobs that have no functions.
+    /// `conclude`: at most `limit` jobs without functions.
     public static func conclude(limit: Int32, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(int32: limit)
     }
 
-    /// `defer_next_outcome`: the SQLSTATE of the error that ended the last conclusion; nil: it is not known.
+    /// `defer_next_outcome`: the SQLSTATE of the error that ended the last conclusion; nil if unknown.
     public static func deferNextOutcome(after state: String?, into parameters: inout PGParameters) {
         parameters.removeAll()
         parameters.append(text: state)
     }
 
-    /// The rows of a survey. That of track 0 says where the next one begins, and which track is the newest.
+    /// The rows of a survey. The row of track 0 contains where the next survey begins, and the newest track.
     public static func surveyFound(_ result: borrowing PGResult) -> SurveyCursor.Found {
         var found = SurveyCursor.Found()
         found.sightings.reserveCapacity(result.rowCount)
@@ -305,7 +304,7 @@ public enum StoreCalls {
         return found
     }
 
-    /// The rows of a fold behind the first: jobs that have failed.
+    /// The failed jobs: the rows of a fold after the first.
     public static func failedJobs(_ result: borrowing PGResult) -> [FailedJobs] {
         (0..<result.rowCount).dropFirst().map { row in
             FailedJobs(

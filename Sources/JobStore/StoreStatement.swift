@@ -2,9 +2,9 @@
 
 public import PGClient
 
-/// All SQL that a running worker sends: calls of functions, one for each verb, and `claimOne`.
+/// All SQL of a running worker: one function call for each verb, and `claimOne`.
 public enum StoreStatement {
-    /// Makes the worker known, or known anew.
+    /// Registers the worker, or registers it again.
     public static let enlist = PGStatement(
         "enlist",
         """
@@ -20,14 +20,14 @@ public enum StoreStatement {
         form, timeout_ms, max_response, ok_statuses, is_rich, is_member, has_callbacks, large_body \
         from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
         """)
-    /// Ends attempts.
+    /// Stores the results of attempts.
     public static let finish = PGStatement("finish", "select postrider_internal.finish($1,$2,$3)")
-    /// Waits for locks no longer than 20 ms, in this transaction: somebody is known to hold rows of running jobs.
+    /// Limits waits for locks to 20 ms in this transaction, because another transaction holds rows of running jobs.
     public static let hurry = PGStatement("hurry", "select set_config('lock_timeout', '20ms', true)")
-    /// Tells which leases somebody has locked.
+    /// Returns which leases are locked.
     public static let lockedLeases = PGStatement(
         "locked_leases", "select postrider_internal.locked_leases($1,$2,$3,$4)")
-    /// Gives the calls of rich jobs that were claimed.
+    /// Builds the calls of claimed jobs that need more than their row.
     public static let prepare = PGStatement(
         "prepare",
         """
@@ -39,17 +39,17 @@ public enum StoreStatement {
         expensive, answer_options \
         from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8)
         """)
-    /// Ends attempts of rich jobs.
+    /// Judges attempts and stores their results.
     public static let judge = PGStatement("judge", "select postrider_internal.judge($1,$2,$3)")
-    /// Ends one attempt on the judging session.
+    /// Judges one attempt on the judging session.
     public static let judgeAlone = PGStatement("judge_alone", "select postrider_internal.judge_alone($1,$2,$3)")
-    /// Ends a job with a cached answer, on the judging session.
+    /// Judges a cached answer on the judging session.
     public static let judgeCached = PGStatement(
         "judge_cached", "select postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
-    /// Begins what is expensive to begin in one batch or chain, on the judging session.
+    /// Begins members of one batch or chain whose start is expensive, on the judging session.
     public static let judgeTree = PGStatement(
         "judge_tree", "select lane, has_more, has_ready from postrider_internal.judge_tree($1)")
-    /// How long the next statement of this transaction may take.
+    /// Sets the time limit of the next statement in this transaction.
     public static let limitJudging = PGStatement(
         "limit_judging",
         """
@@ -59,7 +59,7 @@ public enum StoreStatement {
     /// Finds tracks with work.
     public static let survey = PGStatement(
         "survey", "select track, priority, first_seq, lane, has_more from postrider_internal.survey($1,$2,$3,$4,$5)")
-    /// Draws permits and slots of lanes with limits.
+    /// Acquires permits and rate slots of lanes with limits.
     public static let draw = PGStatement(
         "acquire_lane_permits",
         "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)"
@@ -72,41 +72,42 @@ public enum StoreStatement {
                (pg_current_wal_flush_lsn() - '0/0')::bigint
         """
     )
-    /// Asks for notifications, or for none.
+    /// Turns notifications about INSERTs on or off.
     public static let setIdle = PGStatement("set_idle", "select postrider_internal.set_idle($1,$2)")
-    /// Takes the list of cancelled calls.
+    /// Takes the list of cancelled calls, and empties it.
     public static let takeAborts = PGStatement(
         "take_aborts", "select job_id, fence from postrider_internal.take_aborts($1)")
-    /// Writes what long calls are doing.
+    /// Stores the state of long calls.
     public static let reportCalls = PGStatement(
         "report_calls", "select postrider_internal.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
-    /// Draws the consequences of what has ended in batches and chains.
+    /// Settles ended members of batches and chains.
     public static let settle = PGStatement(
         "settle", "select latest, has_more, has_ready, has_expensive from postrider_internal.settle($1,$2,$3)")
-    /// Gives the functions that users have registered 5 s, in this transaction, and the transaction what they take.
-    /// Where names are looked up is told anew, since what is put back behind a function is the role's.
+    /// Gives users' functions 5 s in this transaction, and the transaction itself no limit.
+    ///
+    /// It also sets the search_path again, because a function that ends restores the role's path.
     public static let limitTime = PGStatement(
         "limit_time",
         """
         select \(SearchPath.localExpression), set_config('statement_timeout', '5s', true),
                \(TransactionTimeout.off(isLocal: true))
         """)
-    /// Runs the hooks of a job that is about to be called, and tells whether it is to be called.
+    /// Runs the hooks of a job before its call, and returns whether the job is still to be called.
     public static let beginJob = PGStatement("begin_job", "select postrider_internal.begin_job($1,$2,$3,$4,$5)")
-    /// Ends jobs with what hangs on their end.
+    /// Concludes jobs that have ended.
     public static let conclude = PGStatement(
         "conclude", "select ended, more, has_parents, failure from postrider_internal.conclude($1)")
-    /// Puts off the end that could not be concluded.
+    /// Defers the job that could not be concluded.
     public static let deferNextOutcome = PGStatement(
         "defer_next_outcome", "select postrider_internal.defer_next_outcome($1)")
-    /// Ends another session of this worker's, whose functions may have given it any name: one of the same role.
+    /// Ends another session of this worker. A function may have changed its name, so the condition is the role.
     public static let endSession = PGStatement(
         "end_session",
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = $1 \
         and a.pid <> pg_backend_pid() and a.usename = session_user
         """)
-    /// The same as a text without parameters, of a session with the same name.
+    /// The same as a text without parameters, for a session with the same name.
     public static func ending(_ process: Int32) -> String {
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = \(process) \
@@ -114,34 +115,34 @@ public enum StoreStatement {
         and a.application_name = current_setting('application_name')
         """
     }
-    /// Tells whether another session of this worker's has been waiting for a statement for 2 s: its process then.
+    /// Returns the process of another session of this worker if it has waited for a statement for 2 s.
     public static let idleProcess = PGStatement(
         "idle_process",
         """
         select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
-    /// Tells what there is to do.
+    /// Returns which work is left.
     public static let workLeft = PGStatement("work_left", "select postrider_internal.work_left($1)")
-    /// Says goodbye.
+    /// Signs the worker off.
     public static let leave = PGStatement("leave", "select postrider_internal.leave($1)")
     /// Takes or renews the leader's lease.
     public static let lead = PGStatement("lead", "select postrider_internal.lead($1)")
-    /// The leader's frequent duties.
+    /// Runs the leader's frequent duties: promoting and feeding.
     public static let tend = PGStatement(
         "run_queue_duties",
         "select leads, moved, more, latest, owed, has_crowd from postrider_internal.run_queue_duties($1,$2,$3)")
-    /// Makes the jobs of due schedules.
+    /// Inserts the jobs of due schedules.
     public static let tick = PGStatement(
         "tick", "select made, more, latest, wait_ms from postrider_internal.run_schedules($1,$2,$3,100)")
     /// Declares silent workers lost.
     public static let reap = PGStatement(
         "reap", "select lost_worker, lost_name, jobs from postrider_internal.reap($1,$2)")
-    /// Ends jobs whose time is over.
+    /// Ends jobs whose `expires_at` has passed.
     public static let expire = PGStatement(
         "expire",
         "select postrider_internal.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
-    /// Adds up counters, and names jobs that have failed.
+    /// Folds the counters, and returns jobs that have failed.
     public static let fold = PGStatement(
         "fold",
         "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider_internal.fold($1,$2,$3,10000)"
@@ -149,14 +150,14 @@ public enum StoreStatement {
     /// Removes tracks that have had no rows for a day.
     public static let removeTracks = PGStatement(
         "remove_tracks", "select reached, is_pending from postrider_internal.remove_tracks($1,$2,$3,2000)")
-    /// Says what to do for credentials, and leases a refresh.
+    /// Returns credential tasks, and leases a refresh.
     public static let nextCredentialTasks = PGStatement(
         "next_credential_tasks",
         """
         select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
         private_network from postrider_internal.next_credential_tasks($1,$2,$3,$4)
         """)
-    /// Gives back sealed secrets.
+    /// Stores sealed secrets.
     public static let storeSealedSecrets = PGStatement(
         "store_sealed_secrets", "select postrider_internal.store_sealed_secrets($1,$2,$3)")
     /// Reads the answer of a token endpoint.
@@ -164,11 +165,11 @@ public enum StoreStatement {
         "refresh_answer",
         "select verdict, access_token, refresh_token, expires_in, error from postrider_internal.refresh_answer($1,$2,$3,$4)"
     )
-    /// Stores what a refresh has brought; null: not now, somebody has locked the credential's row.
+    /// Stores the result of a refresh. Null if the credential's row is locked.
     public static let refreshEnd = PGStatement(
         "refresh_end", "select postrider_internal.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
     public static let extendPartitions = PGStatement("extend", "select postrider_internal.extend_partitions($1,$2)")
-    /// Forgets jobs whose retention is over.
+    /// Deletes jobs after their retention.
     public static let prune = PGStatement("prune", "select jobs, dropped, wait_ms from postrider_internal.prune($1,$2)")
 }

@@ -2,19 +2,19 @@
 
 internal import CMigrations
 
-/// One SQL file of the folder `migrations`, as the binary carries it.
+/// One SQL file of the folder `migrations` in the binary.
 public struct MigrationFile: Equatable, Sendable {
     /// How a file is applied.
     public enum Kind: Equatable, Sendable {
-        /// Once, in the order of the numbers; never changes after a release.
+        /// Once, in the order of the numbers. It never changes after a release.
         case numbered
-        /// Again whenever it changes, after the numbered files.
+        /// After each change, after the numbered files.
         case function
-        /// Again whenever it changes, after the functions.
+        /// After each change, after the functions.
         case view
     }
 
-    /// The path inside the folder: `0001_settings.sql`, `functions/queue/claim.sql`. This is the identity in the
+    /// The path inside the folder: `0001_settings.sql`, `functions/queue/claim.sql`. It identifies the file in the
     /// database.
     public let name: String
     /// How it is applied.
@@ -22,7 +22,7 @@ public struct MigrationFile: Equatable, Sendable {
     /// The text, UTF-8.
     public let bytes: [UInt8]
 
-    /// A file; the kind follows from the folder in its name.
+    /// A file. Its kind follows from the folder in its name.
     public init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
@@ -30,13 +30,12 @@ public struct MigrationFile: Equatable, Sendable {
     }
 }
 
-/// All files of the folder, embedded by `CMigrations`.
+/// All files of the folder, which `CMigrations` embeds.
 public enum Migrations {
-    /// Numbered files, functions, views, each in the order of their names; `-- after:` headers are looked at by the
-    /// migrator.
+    /// Numbered files, functions and views, each sorted by name. The migrator reads `-- after:` headers.
     ///
-    /// Copied anew each time, and the pages they come from are let go: kept, they are 1.4 MB for the life of a worker,
-    /// which needs them once.
+    /// Each call copies them and frees their pages. Kept, they would take 1.4 MB for the life of a worker, which needs
+    /// them once.
     public static var all: [MigrationFile] {
         defer { cmigrations_rest() }
         let table = unsafe UnsafeBufferPointer(start: cmigrations_table(), count: cmigrations_count)

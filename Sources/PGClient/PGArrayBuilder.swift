@@ -8,12 +8,12 @@ public protocol PGArrayElement {
     static var arrayType: PGType { get }
 }
 
-/// A `timestamptz` as it travels: microseconds since 2000-01-01 00:00 UTC.
+/// A `timestamptz` in binary form: microseconds since 2000-01-01 00:00 UTC.
 public struct PGTimestamp: Hashable, Sendable, PGArrayElement {
     /// Microseconds since 2000-01-01 00:00 UTC.
     public var microseconds: Int64
 
-    /// A moment, in PostgreSQL's own count.
+    /// A moment in PostgreSQL's microseconds.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
@@ -73,12 +73,12 @@ extension [UInt8]: PGArrayElement {
     public static var arrayType: PGType { .byteaArray }
 }
 
-/// One array parameter, built element by element and reused: one builder per column of `unnest($1, $2, …)`.
+/// One array parameter, built element by element. It can be reused, with one builder per column of `unnest($1, $2, …)`.
 ///
-/// `String` is `text[]`, `[UInt8]` is `bytea[]`. Elements are stored as they will travel, so binding the array
-/// (`PGParameters.append(array:)`) is one memcpy.
+/// `String` is `text[]`, `[UInt8]` is `bytea[]`. Elements are stored in binary form, so `PGParameters.append(array:)`
+/// is one memcpy.
 public struct PGArrayBuilder<Element: PGArrayElement>: ~Copyable {
-    /// How many elements there are, NULL included.
+    /// How many elements it has, NULL included.
     public private(set) var count = 0
     private var hasNull = false
     private var buffer = PGBuffer()
@@ -100,7 +100,8 @@ public struct PGArrayBuilder<Element: PGArrayElement>: ~Copyable {
         buffer.append(Int32(-1))
     }
 
-    /// The array in the binary form of `array_recv`: dimensions, flag, element type, then length and bytes each.
+    /// Writes the array in the binary form of `array_recv`: dimensions, flag, element type, then length and bytes of
+    /// each element.
     func write(to target: inout PGBuffer) {
         target.append(Int32(count == 0 ? 0 : 1))
         target.append(Int32(hasNull ? 1 : 0))
@@ -161,16 +162,16 @@ extension PGArrayBuilder where Element == String {
         value.withUTF8 { unsafe store(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds an element from UTF-8 bytes; bytes that are not make the server refuse the whole statement (22021).
+    /// Adds an element from UTF-8 bytes. For other bytes the server refuses the whole statement (22021).
     public mutating func append(utf8 bytes: UnsafeRawBufferPointer) { unsafe store(bytes: bytes) }
 }
 
 extension PGArrayBuilder where Element == [UInt8] {
-    /// Adds an element; any bytes, NUL included.
+    /// Adds an element of any bytes, NUL included.
     public mutating func append(_ value: [UInt8]) {
         unsafe value.withUnsafeBytes { unsafe store(bytes: $0) }
     }
 
-    /// Adds an element from memory that is only borrowed for the call.
+    /// Adds an element from memory that is borrowed for the call.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) { unsafe store(bytes: bytes) }
 }

@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// A growable block of bytes in network byte order; the storage of parameters and arrays.
+/// A growable block of bytes in network byte order: the storage of parameters and arrays.
 ///
-/// A raw block instead of `[UInt8]`: an append is one compare and one store (about 2 ns), and libpq is handed
-/// the address without a closure around every parameter.
+/// A raw block is used instead of `[UInt8]`. An append is one compare and one store (about 2 ns), and libpq gets the
+/// address without a closure for each parameter.
 @safe struct PGBuffer: ~Copyable {
-    /// What a reused buffer may keep: one batch of large bodies must not hold its memory for ever.
+    /// The most memory that a reused buffer keeps: 1 MiB. A batch of large bodies must not hold its memory permanently.
     static let keptCapacity = 1 << 20
 
     private(set) var base: UnsafeMutableRawPointer
@@ -38,7 +38,7 @@ internal import Glibc
         count &+= size
     }
 
-    /// Writes over what was appended before.
+    /// Overwrites a value that was appended before.
     mutating func replace<Integer: FixedWidthInteger>(at offset: Int, with value: Integer) {
         unsafe base.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Integer.self)
     }
@@ -59,7 +59,7 @@ internal import Glibc
         unsafe append(UnsafeRawBufferPointer(start: other.base, count: other.count))
     }
 
-    /// Makes room for so many more bytes.
+    /// Reserves memory for so many more bytes.
     mutating func reserve(_ more: Int) {
         if count &+ more > capacity { grow(more) }
     }

@@ -3,19 +3,19 @@
 internal import CPostgres
 internal import Glibc
 
-/// A blocking connection for commands, the migrator and tests; the worker's loop uses `PGSession`.
+/// A blocking connection for commands, the migrator and tests. The worker's loop uses `PGSession`.
 ///
-/// Transactions are plain SQL: `execute("begin")`. Notices are dropped. Confined to one thread.
+/// Transactions are plain SQL: `execute("begin")`. Notices are dropped. Use it on one thread only.
 public struct PGConnection: ~Copyable {
     private let link: PGLink
     private let answerSeconds: Int?
 
-    /// Connects; with several hosts each is given its own time.
+    /// Connects. Each of several hosts has its own time limit.
     ///
-    /// - Parameter answerSeconds: how long an answer may take, more than the server's `statement_timeout`: one that
-    ///   lasts longer, as of a server that hangs, throws `.timeout`, and the connection is of no use any more. Nil: for
-    ///   ever.
-    /// - Throws: `.connect`, `.timeout`; `isConfiguration` if no retry can help.
+    /// - Parameter answerSeconds: the longest wait for an answer, more than the server's `statement_timeout`. A longer
+    ///   wait, for
+    /// example because the server hangs, throws `.timeout`, and the connection is unusable. Nil: no limit.
+    /// - Throws: `.connect` or `.timeout`. `isConfiguration` is true if a retry cannot help.
     public init(_ string: PGConnectionString, answerSeconds: Int? = nil) throws(PGError) {
         self.answerSeconds = answerSeconds
         var silent = 0
@@ -36,11 +36,11 @@ public struct PGConnection: ~Copyable {
         }
     }
 
-    /// Connects for statements that only read: where no server takes writes, to one that is read-only by default and no
-    /// standby.
+    /// Connects for statements that only read. If no server accepts writes, it takes one that is read-only by default
+    /// and is not a standby.
     ///
-    /// Among several servers the one that takes writes comes first: an old primary that was closed by
-    /// `default_transaction_read_only` no longer knows what is.
+    /// A server that accepts writes comes first. A former primary that was closed by `default_transaction_read_only`
+    /// has outdated data.
     public static func reading(_ string: PGConnectionString) throws(PGError) -> PGConnection {
         do throws(PGError) {
             return try PGConnection(string)
@@ -50,17 +50,17 @@ public struct PGConnection: ~Copyable {
         }
     }
 
-    /// Connects to what the text says.
+    /// Connects to the server of the connection string.
     public init(_ text: String) throws(PGError) {
         try self.init(PGConnectionString(text))
     }
 
-    /// The server's process, as `pg_terminate_backend` takes it. C: `PQbackendPID`.
+    /// The process id of the server, for `pg_terminate_backend`. C: `PQbackendPID`.
     public var processID: Int32 { unsafe PQbackendPID(link.raw) }
 
-    /// Runs a script of any number of statements, in one implicit transaction unless it says otherwise.
+    /// Runs a script of any number of statements, in one implicit transaction unless it contains its own.
     ///
-    /// Rows are thrown away. C: `PQexec`.
+    /// Rows are dropped. C: `PQexec`.
     public func execute(_ script: String) throws(PGError) {
         if let answerSeconds {
             _ = try unsafe take(within: answerSeconds, PQsendQuery(link.raw, script))
@@ -69,13 +69,13 @@ public struct PGConnection: ~Copyable {
         }
     }
 
-    /// Runs one statement without parameters; rows in binary form. C: `PQexecParams`.
+    /// Runs one statement without parameters. Rows have binary form. C: `PQexecParams`.
     public func query(_ sql: String) throws(PGError) -> PGResult {
         var none = PGParameters()
         return try query(sql, &none)
     }
 
-    /// Runs one statement; rows in binary form. C: `PQexecParams`.
+    /// Runs one statement. Rows have binary form. C: `PQexecParams`.
     public func query(_ sql: String, _ parameters: inout PGParameters) throws(PGError) -> PGResult {
         if let answerSeconds {
             let isSent = unsafe parameters.withRaw { raw in
@@ -89,7 +89,7 @@ public struct PGConnection: ~Copyable {
         return try unsafe take(result, "PQexecParams")
     }
 
-    /// Notifications that have arrived; looks at the socket but does not wait. C: `PQnotifies`.
+    /// The notifications that have arrived. It reads the socket and does not wait. C: `PQnotifies`.
     public func notifications() -> [PGNotification] {
         unsafe PQconsumeInput(link.raw)
         var arrived: [PGNotification] = []
@@ -97,7 +97,7 @@ public struct PGConnection: ~Copyable {
         return arrived
     }
 
-    /// What `PQexec` would return, or an error when nothing has come for too long. C: `PQisBusy`, `PQgetResult`.
+    /// The result of `PQexec`, or an error if no answer comes in time. C: `PQisBusy`, `PQgetResult`.
     private func take(within seconds: Int, _ isSent: CInt) throws(PGError) -> PGResult {
         var last: OpaquePointer?
         var isOver = isSent != 1
@@ -128,7 +128,8 @@ public struct PGConnection: ~Copyable {
         case PGRES_FATAL_ERROR:
             defer { unsafe PQclear(result) }
             let error = unsafe PGError.fromServer(result, operation: operation)
-            // libpq's own end of a connection replaces the server's, whose text is kept in front of it.
+            // libpq's error about a closed connection replaces the server's error. libpq keeps the server's text in
+            // front of its own.
             throw error.sqlState == nil ? unsafe PGLink.lostError(link.raw, operation) : error
         default:
             unsafe PQclear(result)

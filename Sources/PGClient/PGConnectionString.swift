@@ -3,20 +3,22 @@
 internal import CPostgres
 internal import Glibc
 
-/// Where to connect, checked once and completed by what this program needs.
+/// The connection options: checked once, and completed with the defaults of this program.
 ///
-/// The user's text is a URL, the keyword form or empty (the `PG…` variables of libpq). What it does not say is
-/// filled in: only a server that takes writes among several hosts, keepalives that find a dead network within
-/// 20 s, no Kerberos probe. What it says of `client_encoding` is not heard. It has no `description` that could show the
-/// password; `summary` is for people.
+/// The user's text is a URL, the keyword form or empty (the `PG…` variables of libpq). Three defaults are added: among
+/// several hosts only a server that accepts writes, keepalives that find a dead network within 20 s, and no Kerberos
+/// probe. A `client_encoding` of the user is ignored.
+///
+/// It has no `description`, which could show the password. `summary` is for people.
+///
 /// C: `PQconninfoParse`, `PQconnectStartParams`.
 public struct PGConnectionString: Sendable {
     private var options: [(keyword: String, value: String)]
     private let secrets: [String]
-    /// Whether the user's text, or `PGTARGETSESSIONATTRS`, says which kind of server to take.
+    /// Whether the user's text, or `PGTARGETSESSIONATTRS`, selects the kind of server.
     public let choosesServer: Bool
 
-    /// Added unless the user's text sets them.
+    /// Options that are added unless the user's text sets them.
     private static let additions: [(keyword: String, value: String)] = [
         ("fallback_application_name", "postrider"),
         // Debian's libpq would ask a Kerberos server first.
@@ -28,23 +30,23 @@ public struct PGConnectionString: Sendable {
         ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"),
     ]
-    /// A variable of libpq that is the user's word as much as the text is.
+    /// Variables of libpq that count like the user's text.
     private static let variables = [
         "target_session_attrs": "PGTARGETSESSIONATTRS", "gssencmode": "PGGSSENCMODE",
         "connect_timeout": "PGCONNECT_TIMEOUT",
     ]
-    /// This program reads and writes UTF-8 only, whatever encoding the user's text, a variable or a service file has
-    /// for other programs.
+    /// This program reads and writes UTF-8 only. The text, a variable or a service file may set another encoding for
+    /// other programs.
     private static let encoding = (keyword: "client_encoding", value: "UTF8")
 
     /// Reads the text.
     ///
-    /// - Throws: `.connectionString`; the message quotes nothing of the text, which may hold a password.
+    /// - Throws: `.connectionString`. The message quotes no part of the text, which may contain a password.
     public init(_ text: String) throws(PGError) {
         try self.init(text) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
     }
 
-    /// Reads the text among these variables.
+    /// Reads the text with these environment variables.
     init(_ text: String, variable: (String) -> String?) throws(PGError) {
         var message: UnsafeMutablePointer<CChar>?
         let parsed = unsafe PQconninfoParse(text, &message)
@@ -64,7 +66,7 @@ public struct PGConnectionString: Sendable {
         while let keyword = unsafe parsed[index].keyword {
             if let value = unsafe parsed[index].val {
                 unsafe options.append((String(cString: keyword), String(cString: value)))
-                // '*' marks passwords, see PQconninfoOption.dispchar.
+                // `*` marks passwords; see `PQconninfoOption.dispchar`.
                 if unsafe parsed[index].dispchar.map({ unsafe $0.pointee }) == CChar(0x2A) {
                     unsafe secrets.append(String(cString: value))
                 }
@@ -79,8 +81,8 @@ public struct PGConnectionString: Sendable {
             if let name = Self.variables[addition.keyword], variable(name) != nil { continue }
             options.append(addition)
         }
-        // libpq would find them itself, but only a list that is known here can be rotated. What a service file says
-        // goes before them.
+        // libpq would read these variables itself, but only a list that is known here can be rotated. A service file
+        // takes precedence over them.
         if !options.contains(where: { $0.keyword == "service" }), variable("PGSERVICE") == nil {
             for (keyword, name) in [("host", "PGHOST"), ("hostaddr", "PGHOSTADDR"), ("port", "PGPORT")] {
                 guard !options.contains(where: { $0.keyword == keyword }), let value = variable(name) else { continue }
@@ -100,7 +102,7 @@ public struct PGConnectionString: Sendable {
         self.secrets = secrets.filter { !$0.isEmpty }
     }
 
-    /// Host, port, database and user as far as the text names them, for messages: `host=db1 dbname=app`.
+    /// Host, port, database and user for messages, as far as the text names them: `host=db1 dbname=app`.
     public var summary: String {
         let shown = ["host", "hostaddr", "port", "dbname", "user"].compactMap { keyword in
             value(keyword).map { "\(keyword)=\($0)" }
@@ -108,15 +110,15 @@ public struct PGConnectionString: Sendable {
         return shown.isEmpty ? "libpq's defaults" : redact(shown.joined(separator: " "))
     }
 
-    /// The same place, another database of it.
+    /// The same server with another database.
     public func database(_ name: String) -> PGConnectionString {
         replacing("dbname", name)
     }
 
-    /// The same place for who does not write: any server but a standby, also one that is read-only by default.
+    /// The same options for a reader: any server except a standby, also one that is read-only by default.
     public var primary: PGConnectionString { replacing("target_session_attrs", "primary") }
 
-    /// How long one attempt may take, in whole seconds; at least 1.
+    /// The time limit of one attempt in whole seconds, at least 1.
     var connectTimeoutSeconds: Int {
         let variable = unsafe getenv("PGCONNECT_TIMEOUT").map { unsafe String(cString: $0) }
         let text = value("connect_timeout") ?? variable
@@ -130,10 +132,10 @@ public struct PGConnectionString: Sendable {
             .max() ?? 1
     }
 
-    /// The list of hosts beginning with another one.
+    /// The options with another first host.
     ///
-    /// libpq goes on to the next host by itself when one refuses, but in asynchronous use never when one stays
-    /// silent: then the next attempt has to begin behind it.
+    /// libpq tries the next host if one refuses. In asynchronous use it does not if a host stays silent. Then the next
+    /// attempt must begin after that host.
     func rotated(by steps: Int) -> PGConnectionString {
         let count = hostCount
         guard count > 1, steps % count != 0 else { return self }
@@ -147,7 +149,7 @@ public struct PGConnectionString: Sendable {
         return other
     }
 
-    /// How many steps bring the host behind this one to the front of the list.
+    /// How many rotations bring the host after this one to the front.
     func steps(behind place: (host: String, port: String)) -> Int {
         func part(_ keyword: String, _ index: Int) -> String {
             let parts = value(keyword)?.split(separator: ",", omittingEmptySubsequences: false) ?? [""]
@@ -161,10 +163,10 @@ public struct PGConnectionString: Sendable {
         return (index ?? 0) + 1
     }
 
-    /// The message without anything that the user may have meant as a password.
+    /// The message without any text that may be a password.
     ///
-    /// Passwords are known by value; a URL whose password holds an unescaped `@`, `:` or `/` was taken apart at
-    /// the wrong place, so what libpq quotes as host or port may be a piece of it.
+    /// Passwords are known by value. If the password in a URL contains an unescaped `@`, `:` or `/`, the URL was split
+    /// at the wrong place. Then libpq may quote a part of the password as host or port.
     func redact(_ message: String) -> String {
         var text = message
         if !text.hasPrefix("connection to server") { text = Self.unquoted(text) }
@@ -204,7 +206,7 @@ public struct PGConnectionString: Sendable {
         options.first { $0.keyword == keyword }?.value
     }
 
-    /// Everything from the first quotation mark to the last replaced by an ellipsis.
+    /// The text with an ellipsis in place of everything from the first quotation mark to the last.
     private static func unquoted(_ text: String) -> String {
         guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\""), first < last else {
             return text

@@ -2,54 +2,54 @@
 
 internal import CPostgres
 
-/// What went wrong between this program and PostgreSQL.
+/// A failure between this program and PostgreSQL.
 ///
-/// `description` is safe to log: it never holds the connection string, its password or a parameter.
-/// `detail` may quote a row ("Failing row contains …") and therefore stays out of it.
+/// `description` is safe to log: it never contains the connection string, its password or a parameter. `detail` may
+/// quote a row ("Failing row contains …"), so `description` leaves it out.
 public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Where it went wrong, which decides what the caller can do.
+    /// The kind of failure, which decides what the caller can do.
     public enum Code: Equatable, Sendable {
-        /// The connection string cannot be read, or names things that do not go together.
+        /// The connection string cannot be read, or its options contradict each other.
         case connectionString
-        /// No connection came about: refused, no such host, wrong password, not writable.
+        /// The connection could not be made: refused, no such host, wrong password, not writable.
         case connect
         /// The attempt to connect took too long.
         case timeout
-        /// A connection that was there has gone; what was in flight may or may not have happened.
+        /// A connection was lost. Statements under way may or may not have taken effect.
         case lost
-        /// The server refused the statement; `sqlState` says why.
+        /// The server refused the statement; `sqlState` has the reason.
         case server
-        /// An earlier statement of the same group failed, so this one was not run.
+        /// An earlier statement of the same group failed, so this one did not run.
         case aborted
-        /// The session is not ready; nothing was sent.
+        /// The session is not ready, so no statement was sent.
         case notReady
-        /// The server answered with something that has no place here, such as COPY.
+        /// The server sent an unexpected answer, such as COPY.
         case unexpected
     }
 
-    /// Which kind of failure it is.
+    /// The kind of failure.
     public var code: Code
-    /// What was being done: mostly the libpq function, `PQconnectPoll`.
+    /// The failed operation, mostly a libpq function such as `PQconnectPoll`.
     public var operation: String
-    /// The server's code, if the server spoke.
+    /// The server's code; nil if the error is not from the server.
     public var sqlState: SQLState?
     /// One line that is safe to show.
     public var message: String
-    /// The server's DETAIL. May hold values of the row: show it to the user who sent them, never log it.
+    /// The server's DETAIL. It may contain values of the row. Show it to the user who sent them, and never log it.
     public var detail: String?
     /// The server's HINT.
     public var hint: String?
-    /// The column the server named, if it did.
+    /// The column that the server named; nil if it named none.
     public var column: String?
-    /// The server's CONTEXT: where it was. May quote what it was reading: not for logs.
+    /// The server's CONTEXT. It may quote the data that was read, so never log it.
     public var context: String?
-    /// Whether no retry can help: wrong password, no such database, unreadable connection string.
+    /// Whether a retry cannot help: wrong password, no such database, unreadable connection string.
     public var isConfiguration: Bool
-    /// Whether no connection came about and a server was among those that answered which takes no writes: a standby, or
-    /// one where `default_transaction_read_only` is on.
+    /// Whether the attempt failed and at least one server answered that accepts no writes: a standby, or one with
+    /// `default_transaction_read_only`.
     public var foundReadOnly = false
 
-    /// An error of this program's own making.
+    /// An error that this program has found.
     public init(
         _ code: Code, operation: String, _ message: String, sqlState: SQLState? = nil, isConfiguration: Bool = false
     ) {
@@ -60,7 +60,7 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
         self.isConfiguration = isConfiguration
     }
 
-    /// `message (SQLSTATE 23505)`, without detail.
+    /// The message with its code, such as `message (SQLSTATE 23505)`, and without the detail.
     public var description: String {
         guard let sqlState else { return message }
         return "\(message) (SQLSTATE \(sqlState))"
@@ -68,7 +68,7 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension PGError {
-    /// The fields of `PQresultErrorField`; the header has them as characters, which Swift does not import.
+    /// The fields of `PQresultErrorField`. libpq's header defines them as characters, which Swift does not import.
     private enum Field: UInt8 {
         case severity = 0x56
         case sqlState = 0x43
@@ -79,7 +79,7 @@ extension PGError {
         case context = 0x57
     }
 
-    /// Copies the server's fields out of a failed result; does not take the result over.
+    /// Copies the server's fields from a failed result. It does not take ownership.
     ///
     /// C: `PQresultErrorField`.
     static func fromServer(_ result: OpaquePointer, operation: String) -> PGError {
@@ -101,7 +101,7 @@ extension PGError {
         return error
     }
 
-    /// libpq's texts have several lines and a line feed at the end.
+    /// The first line. libpq's texts have several lines and end with a line feed.
     static func firstLine(_ text: String) -> String {
         String(text.split(separator: "\n", maxSplits: 1).first ?? "no message")
     }

@@ -2,55 +2,55 @@
 
 internal import CPostgres
 
-/// The answers to one group, kept back until its transaction has ended one way or the other.
+/// The answers to one group. They are kept until its transaction has ended.
 ///
-/// The server sends a large result before it commits; whoever acted on it then, say by calling the claimed job,
-/// would have acted on a claim that a crash or a deferred constraint undoes.
+/// The server sends a large result before it commits. If the owner called a claimed job then, a crash or a deferred
+/// constraint could still undo the claim.
 @safe struct PGGroup: ~Copyable {
     @safe private struct Answer {
         var tag: UInt64
-        /// `nil` for a statement that has failed or was not run.
+        /// The result; nil for a statement that failed or did not run.
         var result: OpaquePointer?
     }
 
     private var answers: [Answer] = []
     private var head = 0
     private var isSettled = false
-    /// The statement that is to blame, and why.
+    /// The statement that failed first, and its error.
     private var failure: (tag: UInt64, error: PGError)?
 
     deinit {
         for answer in answers[head...] { unsafe PQclear(answer.result) }
     }
 
-    /// Takes a result over.
+    /// Adds a result and takes ownership.
     mutating func append(tag: UInt64, result: OpaquePointer) {
         unsafe answers.append(Answer(tag: tag, result: result))
     }
 
-    /// A statement that was not run because the group had failed.
+    /// Adds a statement that did not run because the group had failed.
     mutating func appendAborted(tag: UInt64) {
         unsafe answers.append(Answer(tag: tag, result: nil))
     }
 
-    /// A statement that failed, and with it the group.
+    /// Adds a statement that failed, and the group with it.
     mutating func appendFailed(tag: UInt64, _ error: PGError) {
         unsafe answers.append(Answer(tag: tag, result: nil))
         if failure == nil { failure = (tag, error) }
     }
 
-    /// The commit itself has failed: the last statement stands for it.
+    /// Records that the commit failed. The error is reported for the last statement.
     mutating func failCommit(_ error: PGError) {
         guard failure == nil, let last = answers.last else { return }
         failure = (last.tag, error)
     }
 
-    /// The transaction has ended: the answers can be handed out.
+    /// Records that the transaction has ended, so that the answers can be returned.
     mutating func settle() {
         isSettled = !answers.isEmpty
     }
 
-    /// The next answer of a settled group. A failed group has no results, even of statements before the failure.
+    /// The next answer of a settled group. A failed group has no results, not even of statements before the failure.
     mutating func next() -> PGSessionEvent? {
         guard isSettled else { return nil }
         let answer = answers[head]
@@ -68,14 +68,14 @@ internal import CPostgres
             tag: answer.tag, PGError(.aborted, operation: "PQgetResult", "another statement of the group failed"))
     }
 
-    /// The tags of a group whose transaction has not ended; empties it.
+    /// Removes and returns the tags of a group whose transaction has not ended.
     mutating func removeUnsettled() -> [UInt64] {
         guard !isSettled else { return [] }
         defer { removeAll() }
         return answers.map(\.tag)
     }
 
-    /// Empties it.
+    /// Removes all answers.
     mutating func removeAll() {
         for answer in answers[head...] { unsafe PQclear(answer.result) }
         clear()

@@ -3,9 +3,9 @@
 internal import CPostgres
 internal import Glibc
 
-/// The owner of one `PGconn`: connecting step by step, and the calls that both kinds of connection share.
+/// Owns one `PGconn`: it connects step by step, and has the calls that both kinds of connection share.
 @safe struct PGLink: ~Copyable {
-    /// What an attempt to connect waits for.
+    /// The event that an attempt to connect waits for.
     enum Progress {
         case reading
         case writing
@@ -15,14 +15,14 @@ internal import Glibc
 
     let raw: OpaquePointer
 
-    /// Begins an attempt. Names are looked up here, and that blocks. C: `PQconnectStartParams`.
+    /// Begins an attempt. It looks the host name up, which blocks. C: `PQconnectStartParams`.
     static func start(_ string: PGConnectionString) throws(PGError) -> PGLink {
         let started = unsafe string.withKeywords { unsafe PQconnectStartParams($0, $1, 0) }
         guard let started = unsafe started else {
             throw PGError(.connect, operation: "PQconnectStartParams", "out of memory")
         }
         let link = unsafe PGLink(raw: started)
-        // Only the verbose form of a refusal holds its SQLSTATE; see `connectError`.
+        // Only the verbose form of a refusal contains its SQLSTATE; see `connectError`.
         unsafe PQsetErrorVerbosity(link.raw, PQERRORS_VERBOSE)
         unsafe PQsetNoticeReceiver(link.raw, { _, _ in }, nil)
         guard unsafe PQstatus(link.raw) != CONNECTION_BAD else { throw link.connectError(string) }
@@ -37,16 +37,16 @@ internal import Glibc
         unsafe PQfinish(raw)
     }
 
-    /// The socket, which each step of connecting may replace. C: `PQsocket`.
+    /// The socket. Each step of connecting may replace it. C: `PQsocket`.
     var descriptor: Int32 { unsafe PQsocket(raw) }
 
-    /// Whether bytes, or an end, wait to be read. C: `poll`.
+    /// Whether bytes, or the end of the connection, can be read. C: `poll`.
     var hasInput: Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, 0) != 0
     }
 
-    /// The host that is tried or connected to. C: `PQhost`, `PQport`.
+    /// The current host and port. C: `PQhost`, `PQport`.
     var place: (host: String, port: String) {
         func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
             unsafe pointer.map { unsafe String(cString: $0) } ?? ""
@@ -54,16 +54,18 @@ internal import Glibc
         return unsafe (text(PQhost(raw)), text(PQport(raw)))
     }
 
-    /// Whether a server was passed over in this attempt since it takes no writes: libpq collects its reasons. C:
-    /// `PQerrorMessage`.
+    /// Whether this attempt skipped a server that accepts no writes. libpq collects its reasons.
+    ///
+    /// C: `PQerrorMessage`.
     var foundReadOnly: Bool {
         unsafe PQerrorMessage(raw).map { unsafe String(cString: $0).contains(Self.readOnly) } ?? false
     }
 
-    /// What libpq says of a server that takes no writes.
+    /// libpq's text about a server that accepts no writes.
     private static let readOnly = "session is read-only"
 
-    /// One step of connecting, when the socket is ready for what the last step wanted. C: `PQconnectPoll`.
+    /// Performs one step of connecting. Call it when the socket is ready for the result of the last step. C:
+    /// `PQconnectPoll`.
     func step(_ string: PGConnectionString) -> Progress {
         switch unsafe PQconnectPoll(raw) {
         case PGRES_POLLING_READING: return .reading
@@ -75,15 +77,15 @@ internal import Glibc
         }
     }
 
-    /// Why a connection that was there is gone. C: `PQerrorMessage`.
+    /// Why an existing connection was lost. C: `PQerrorMessage`.
     static func lostError(_ raw: OpaquePointer, _ operation: String) -> PGError {
         let text = unsafe PQerrorMessage(raw).map { unsafe String(cString: $0) } ?? ""
         return PGError(.lost, operation: operation, PGError.firstLine(text.isEmpty ? "connection lost" : text))
     }
 
-    /// Why an attempt failed. With several hosts there are several reasons; the last one counts.
+    /// Why an attempt failed. Several hosts have several reasons, and the last one counts.
     ///
-    /// A refusal reads `connection to server at … failed: FATAL:  28P01: password …` and a LOCATION line.
+    /// A refusal reads `connection to server at … failed: FATAL:  28P01: password …`, with a LOCATION line.
     private func connectError(_ string: PGConnectionString) -> PGError {
         let text = unsafe PQerrorMessage(raw).map { unsafe String(cString: $0) } ?? ""
         let lines = text.split(separator: "\n").filter { !$0.hasPrefix("LOCATION:") }
@@ -107,7 +109,7 @@ internal import Glibc
         return error
     }
 
-    /// The place of `28P01: ` behind two spaces, and the five characters.
+    /// The range of `28P01: ` after two spaces, and the five characters.
     private static func state(in line: String) -> (Range<String.Index>, SQLState)? {
         var start = line.startIndex
         while let gap = line[start...].firstRange(of: ":  ") {

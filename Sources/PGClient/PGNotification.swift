@@ -2,11 +2,11 @@
 
 internal import CPostgres
 
-/// What a `NOTIFY` brought.
+/// A received `NOTIFY`.
 public struct PGNotification: Equatable, Sendable {
     /// The channel.
     public var channel: String
-    /// The payload, empty if there was none.
+    /// The payload, possibly empty.
     public var payload: String
 
     /// A notification.
@@ -15,7 +15,7 @@ public struct PGNotification: Equatable, Sendable {
         self.payload = payload
     }
 
-    /// The next one among the bytes that have been read. C: `PQnotifies`.
+    /// The next one among the bytes that were read. C: `PQnotifies`.
     static func next(from connection: OpaquePointer) -> PGNotification? {
         guard let raw = unsafe PQnotifies(connection) else { return nil }
         defer { unsafe PQfreemem(raw) }

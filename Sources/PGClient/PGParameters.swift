@@ -2,16 +2,16 @@
 
 internal import CPostgres
 
-/// The parameters of one statement in binary form, `$1` first; made once and reused.
+/// The parameters of one statement in binary form, `$1` first. It can be reused.
 ///
-/// All values live in one growing block; `nil` is NULL of that type. C: `PQsendQueryParams`.
+/// All values are in one growing block. `nil` is NULL of the type. C: `PQsendQueryParams`.
 @safe public struct PGParameters: ~Copyable {
     @safe private struct Field {
         var offset: Int
-        /// -1 is NULL.
+        /// The length in bytes; -1 is NULL.
         var length: Int32
         var isText: Bool
-        /// Of a value that is not in the block.
+        /// The address of a value that is not in the block.
         var address: UnsafeRawPointer?
 
         init(offset: Int, length: Int32, isText: Bool = false) {
@@ -42,14 +42,14 @@ internal import CPostgres
     /// How many parameters there are.
     public var count: Int { fields.count }
 
-    /// Forgets all parameters and keeps the memory (up to 1 MiB of values).
+    /// Removes all parameters, and keeps up to 1 MiB of memory.
     public mutating func removeAll() {
         buffer.removeAll()
         fields.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
     }
 
-    /// A NULL; without a type the server infers it.
+    /// Appends a NULL. Without a type the server infers it.
     public mutating func appendNull(_ type: PGType = .unspecified) {
         fields.append(Field(offset: buffer.count, length: -1))
         types.append(type.rawValue)
@@ -73,20 +73,20 @@ internal import CPostgres
     /// A `timestamptz`.
     public mutating func append(timestamp value: PGTimestamp?) { integer(value?.microseconds, .timestamptz) }
 
-    /// A `text`; a NUL character in it is refused by the server (22021).
+    /// A `text`. The server refuses a NUL character in it (22021).
     public mutating func append(text value: String?) {
         guard let value else { return appendNull(.text) }
         field(.text) { $0.append(text: value) }
     }
 
-    /// A text whose type the server infers: enum labels, json, interval, uuid, inet and the like.
+    /// A text whose type the server infers, such as an enum label, json, interval, uuid or inet.
     ///
-    /// Sent in text format, so any type with an input function takes it.
+    /// It is sent in text format, so any type with an input function accepts it.
     public mutating func append(inferred value: String?) {
         guard let value else { return appendNull() }
         field(.unspecified, isText: true) {
             $0.append(text: value)
-            // Text format is read up to the NUL, its length is ignored.
+            // libpq reads text format up to the NUL, and ignores the length.
             $0.append(UInt8(0))
         }
     }
@@ -95,7 +95,7 @@ internal import CPostgres
     public mutating func append(jsonb value: String?) {
         guard let value else { return appendNull(.jsonb) }
         field(.jsonb) {
-            // The version of jsonb's binary form, the only one there is.
+            // The version of jsonb's binary form. Only version 1 exists.
             $0.append(UInt8(1))
             $0.append(text: value)
         }
@@ -109,12 +109,12 @@ internal import CPostgres
         }
     }
 
-    /// A `bytea` from memory that is only borrowed for the call.
+    /// A `bytea` from memory that is borrowed for the call.
     public mutating func append(bytes value: UnsafeRawBufferPointer) {
         field(.bytea) { unsafe $0.append(value) }
     }
 
-    /// An array; one memcpy, the builder can be emptied and filled again at once.
+    /// An array, in one memcpy. The builder can be reused at once.
     public mutating func append<Element: PGArrayElement>(array: borrowing PGArrayBuilder<Element>) {
         let start = buffer.count
         array.write(to: &buffer)
@@ -122,9 +122,9 @@ internal import CPostgres
         types.append(Element.arrayType.rawValue)
     }
 
-    /// An array of rows, whose type the server infers from where it stands; one memcpy.
+    /// An array of rows, in one memcpy. The server infers its type from its place in the statement.
     ///
-    /// Rows of 1 MiB and more are not copied: they must stay as they are until the statement is sent.
+    /// Rows of 1 MiB and more are not copied. They must stay unchanged until the statement is sent.
     public mutating func append(rows: borrowing PGRowArrayBuilder) {
         if let value = unsafe rows.large {
             unsafe fields.append(Field(value))
@@ -137,14 +137,14 @@ internal import CPostgres
         types.append(PGType.unspecified.rawValue)
     }
 
-    /// An array from values, for callers that are in no hurry.
+    /// An array from values, for statements that are not hot.
     public mutating func append(int64s values: [Int64]) {
         var array = PGArrayBuilder<Int64>()
         for value in values { array.append(value) }
         append(array: array)
     }
 
-    /// An array from values, for callers that are in no hurry.
+    /// An array from values, for statements that are not hot.
     public mutating func append(texts values: [String]) {
         var array = PGArrayBuilder<String>()
         for value in values { array.append(value) }
@@ -165,7 +165,7 @@ internal import CPostgres
         types.append(type.rawValue)
     }
 
-    /// The parallel arrays that libpq takes; valid inside the closure only.
+    /// The parallel arrays for libpq, valid inside the closure only.
     @unsafe struct Raw {
         var count: CInt
         var types: UnsafePointer<Oid>?
@@ -174,7 +174,7 @@ internal import CPostgres
         var formats: UnsafePointer<CInt>?
     }
 
-    /// Lends the parameters to libpq; nothing is copied but addresses.
+    /// Lends the parameters to libpq. It copies only addresses.
     mutating func withRaw<Value>(_ body: (Raw) -> Value) -> Value {
         unsafe pointers.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)

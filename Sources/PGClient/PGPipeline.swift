@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has been sent and not been answered, in order: the server answers in the same order.
+/// The sent entries without an answer, in order. The server answers in the same order.
 struct PGPipeline {
-    /// One thing that has an answer of its own.
+    /// A sent message that gets an answer.
     enum Entry {
         /// A set-up statement.
         case setUp
-        /// What each group begins with.
+        /// A statement at the beginning of each group.
         case opening
-        /// A `PREPARE`, in front of the first use.
+        /// A `PREPARE` before the first use.
         case prepare(PGStatement)
-        /// A statement of the owner's.
+        /// A statement of the owner.
         case statement(tag: UInt64, PGStatement)
         /// The end of a group.
         case sync
@@ -19,12 +19,12 @@ struct PGPipeline {
     private var entries: [Entry] = []
     private var head = 0
 
-    /// The one whose answer comes next.
+    /// The entry whose answer comes next.
     var first: Entry? { head < entries.count ? entries[head] : nil }
 
     var isEmpty: Bool { head == entries.count }
 
-    /// The owner's statements up to the end of the group whose answers come next.
+    /// The number of the owner's statements up to the end of the current group.
     var statementsOfGroup: Int {
         var count = 0
         for entry in entries[head...] {
@@ -43,7 +43,8 @@ struct PGPipeline {
 
     mutating func removeFirst() {
         head += 1
-        // Moving the rest down once per 64 answers keeps the block small without a ring's index arithmetic.
+        // The entries are moved down once per 64 answers. That keeps the block small without the index arithmetic of a
+        // ring.
         if head == entries.count {
             entries.removeAll(keepingCapacity: true)
             head = 0
@@ -53,7 +54,7 @@ struct PGPipeline {
         }
     }
 
-    /// Empties it; the owner's tags in order of sending.
+    /// Removes all entries, and returns the owner's tags in order of sending.
     mutating func removeAll() -> [UInt64] {
         defer {
             entries.removeAll()

@@ -45,7 +45,7 @@ extension PGResult {
         return values
     }
 
-    /// Walks an array of any shape in storage order; stops at the first byte that does not fit the form.
+    /// Reads an array of any shape in storage order. It stops at the first byte that does not fit the form.
     private func elements(
         _ row: Int, _ column: Int, begin: (Int) -> Void, each: (UnsafeRawBufferPointer) -> Void
     ) {
@@ -61,7 +61,7 @@ extension PGResult {
         for _ in 0..<dimensions {
             guard let size = word(), word() != nil, size >= 0 else { return }
             let (product, overflow) = count.multipliedReportingOverflow(by: size)
-            // Every element costs four bytes at least, so a larger count is no array.
+            // Each element needs at least four bytes, so a larger count is not valid.
             guard !overflow, product <= value.count / 4 else { return }
             count = product
         }

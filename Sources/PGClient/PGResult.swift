@@ -2,14 +2,14 @@
 
 internal import CPostgres
 
-/// The rows of one statement, in binary form, freed with the value.
+/// The rows of one statement in binary form. They are freed with the value.
 ///
-/// Rows and columns count from 0. A getter of the wrong kind is a mistake in this program and stops a debug
-/// build; a release build reads 0 or an empty value, as it does for NULL. C: `PQgetvalue`, `PQclear`.
+/// Rows and columns count from 0. A getter for the wrong type stops a debug build. A release build then returns 0 or an
+/// empty value, as for NULL. C: `PQgetvalue`, `PQclear`.
 @safe public struct PGResult: ~Copyable {
     private let raw: OpaquePointer
 
-    /// Takes the result over.
+    /// Takes ownership of the result.
     init(owning raw: OpaquePointer) {
         unsafe self.raw = unsafe raw
     }
@@ -18,13 +18,13 @@ internal import CPostgres
         unsafe PQclear(raw)
     }
 
-    /// How many rows there are. C: `PQntuples`.
+    /// The number of rows. C: `PQntuples`.
     public var rowCount: Int { Int(unsafe PQntuples(raw)) }
 
-    /// How many columns there are. C: `PQnfields`.
+    /// The number of columns. C: `PQnfields`.
     public var columnCount: Int { Int(unsafe PQnfields(raw)) }
 
-    /// The index of a column, `nil` if there is none of that name. C: `PQfnumber`.
+    /// The index of a column; nil if no column has this name. C: `PQfnumber`.
     public func column(_ name: String) -> Int? {
         let index = unsafe PQfnumber(raw, name)
         return index < 0 ? nil : Int(index)
@@ -92,7 +92,7 @@ internal import CPostgres
         PGTimestamp(microseconds: int64(row, column))
     }
 
-    /// A `text`, or any other type whose binary form is its text: varchar, name, json, enums.
+    /// A `text`, or another type whose binary form is its text: varchar, name, json, enums.
     public func text(_ row: Int, _ column: Int) -> String {
         unsafe String(decoding: bytesOf(row, column), as: UTF8.self)
     }
@@ -117,7 +117,7 @@ internal import CPostgres
         unsafe [UInt8](bytesOf(row, column))
     }
 
-    /// How many bytes a value has, 0 for NULL. C: `PQgetlength`.
+    /// The size of a value in bytes, 0 for NULL. C: `PQgetlength`.
     public func byteCount(_ row: Int, _ column: Int) -> Int { unsafe bytesOf(row, column).count }
 
     /// Appends a `bytea` to an array.
@@ -125,7 +125,7 @@ internal import CPostgres
         unsafe array.append(contentsOf: bytesOf(row, column))
     }
 
-    /// A `uuid` in its usual text, lower case.
+    /// A `uuid` in its usual text form, in lower case.
     public func uuid(_ row: Int, _ column: Int) -> String {
         let value = unsafe bytesOf(row, column)
         guard value.count == 16 else { return "" }
@@ -146,9 +146,9 @@ internal import CPostgres
         }
     }
 
-    /// Lends the value's bytes without a copy; empty for NULL. They end with the closure.
+    /// Lends the value's bytes without a copy, valid inside the closure only. Empty for NULL.
     ///
-    /// A NUL byte follows the last one, so text can be handed to C as it is.
+    /// A NUL byte follows the last one, so a text can be given to C.
     public func withUnsafeBytes<Value, Failure: Error>(
         _ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One parameter that is an array of a composite type, built field by field and reused: what `unnest($1)` makes rows
-/// of.
+/// One parameter that is an array of a composite type, built field by field. It can be reused, and `unnest($1)` returns
+/// its rows.
 ///
-/// The server makes rows of it ten times faster than of an array for each column. Fields are stored as they will
-/// travel, so binding the array (`PGParameters.append(rows:)`) is one memcpy. Each row must have the fields of the type
-/// in their order, with their types (`record_recv`); otherwise the server refuses the statement (42804). Which
-/// composite type it is the server knows from where the parameter stands.
+/// The server reads it ten times faster than an array for each column. Fields are stored in binary form, so
+/// `PGParameters.append(rows:)` is one memcpy.
+///
+/// Each row must have the fields of the type in order, with their types (`record_recv`). Otherwise the server refuses
+/// the statement (42804). The place of the parameter in the statement determines the composite type.
 public struct PGRowArrayBuilder: ~Copyable {
-    /// How many rows there are.
+    /// The number of rows.
     public private(set) var count = 0
     private let fields: Int32
     private var rowStart = 0
     private var buffer = PGBuffer()
 
-    /// An empty array of a type with that many fields.
+    /// An empty array of a type with so many fields.
     public init(fields: Int32) {
         self.fields = fields
         writeHeader()
     }
 
-    /// Empties the array and keeps its memory (up to 1 MiB).
+    /// Removes all rows, and keeps up to 1 MiB of memory.
     public mutating func removeAll() {
         count = 0
         buffer.removeAll()
         writeHeader()
     }
 
-    /// Makes room for a row of about so many bytes.
+    /// Reserves memory for a row of about so many bytes.
     public mutating func reserve(_ bytes: Int) { buffer.reserve(bytes) }
 
     /// Begins a row, whose fields follow.
@@ -67,7 +68,7 @@ public struct PGRowArrayBuilder: ~Copyable {
         integer(value.map { UInt8(truncatingIfNeeded: $0.value) }, .char)
     }
 
-    /// A `text`; a NUL character in it makes the server refuse the whole statement (22021).
+    /// A `text`. For a NUL character in it the server refuses the whole statement (22021).
     public mutating func append(text value: String?) {
         guard var value else { return appendNull(.text) }
         buffer.append(PGType.text.rawValue)
@@ -77,7 +78,7 @@ public struct PGRowArrayBuilder: ~Copyable {
         }
     }
 
-    /// A `bytea`; any bytes, NUL included.
+    /// A `bytea` of any bytes, NUL included.
     public mutating func append(bytes value: [UInt8]?) {
         guard let value else { return appendNull(.bytea) }
         buffer.append(PGType.bytea.rawValue)
@@ -85,8 +86,8 @@ public struct PGRowArrayBuilder: ~Copyable {
         unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
     }
 
-    /// The head of the binary form of `array_recv`: dimensions, flag, element type, then length and lower bound of the
-    /// one dimension. The element type counts for types of PostgreSQL's own only.
+    /// Writes the head of the binary form of `array_recv`: dimensions, flag, element type, length and lower bound.
+    /// PostgreSQL checks the element type of its built-in types only.
     private mutating func writeHeader() {
         buffer.append(Int32(1))
         buffer.append(Int32(0))
@@ -95,7 +96,7 @@ public struct PGRowArrayBuilder: ~Copyable {
         buffer.append(Int32(1))
     }
 
-    /// The array in binary form, if it has 1 MiB or more. Ends with the next change.
+    /// The array in binary form if it has at least 1 MiB. Valid until the next change.
     var large: UnsafeRawBufferPointer? {
         guard buffer.count >= PGBuffer.keptCapacity else { return nil }
         return unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.count)

@@ -3,9 +3,9 @@
 internal import CPostgres
 
 extension PGSession {
-    /// Sends one statement in a transaction of its own; the answer comes under the tag.
+    /// Sends one statement in its own transaction. The answer has the tag.
     ///
-    /// - Throws: `.notReady`; then nothing was sent and the tag is not heard of.
+    /// - Throws: `.notReady`. Then the statement was not sent, and the tag gets no answer.
     public mutating func send(
         _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
     ) throws(PGError) {
@@ -13,11 +13,11 @@ extension PGSession {
         commit()
     }
 
-    /// Adds a statement to the open group, or opens one: all of it is one transaction, which `commit` ends.
+    /// Adds a statement to the open group, or opens one. A group is one transaction, which `commit` ends.
     ///
-    /// Call `commit` before going back to the loop: nothing is promised to be on its way before.
+    /// Call `commit` before returning to the loop. Before that, statements may not be sent yet.
     ///
-    /// - Throws: `.notReady`; then nothing was sent and the tag is not heard of.
+    /// - Throws: `.notReady`. Then the statement was not sent, and the tag gets no answer.
     public mutating func append(
         _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
     ) throws(PGError) {
@@ -46,7 +46,7 @@ extension PGSession {
         if isSent != 1 { fail("PQsendQueryParams") }
     }
 
-    /// Ends the open group and puts it on its way; without one it does nothing. C: `PQpipelineSync`.
+    /// Ends the open group and sends it. Without an open group it does nothing. C: `PQpipelineSync`.
     public mutating func commit() {
         guard isGroupOpen, let raw = unsafe raw else { return }
         isGroupOpen = false
@@ -55,7 +55,7 @@ extension PGSession {
         flush()
     }
 
-    /// The next thing to tell, `nil` when everything that has arrived is told.
+    /// The next event, nil if all events that have arrived were returned.
     ///
     /// Statements may be sent between two calls.
     public mutating func next() -> PGSessionEvent? {
@@ -71,8 +71,8 @@ extension PGSession {
                 continue
             }
             guard let result = unsafe PQgetResult(raw) else {
-                // The end of the answer before. Twice in a row it means that libpq waits for no answer any more, as
-                // after the loss of a connection: what we still wait for will never come.
+                // The end of the previous answer. Twice in a row it means that libpq expects no further answer, as
+                // after the loss of a connection. Then the remaining answers will never come.
                 if isBetween { unsafe end(dying ?? PGLink.lostError(raw, "PQgetResult")) }
                 isBetween.toggle()
                 continue
@@ -82,7 +82,7 @@ extension PGSession {
         }
     }
 
-    /// Whether the connection speaks in pipeline mode.
+    /// Whether the connection is in pipeline mode.
     private var isEstablished: Bool {
         switch machine.state {
         case .settingUp, .ready: true
@@ -103,7 +103,7 @@ extension PGSession {
         }
     }
 
-    /// Files the answer to the oldest entry. Takes the result over.
+    /// Handles the answer to the oldest entry, and takes ownership.
     private mutating func take(_ result: OpaquePointer, for entry: PGPipeline.Entry) {
         let status = unsafe PQresultStatus(result)
         if case .statement(let tag, _) = entry,
@@ -133,14 +133,14 @@ extension PGSession {
         }
     }
 
-    /// Something has failed; if the server has ended the session with it, so do we.
+    /// Handles a failure. If the server has ended the session with it, the connection ends.
     private mutating func refuse(_ error: PGError, _ entry: PGPipeline.Entry) {
         guard error.code != .lost else { return end(error) }
         switch entry {
         case .statement(let tag, let statement):
             pipeline.removeFirst()
             if error.sqlState == .unknownStatement || error.sqlState == .featureNotSupported {
-                // DEALLOCATE, or a changed row type: the next use prepares it anew, under another name.
+                // DEALLOCATE or a changed row type. The next use prepares the statement again, under another name.
                 prepared[ObjectIdentifier(statement)] = nil
             }
             if error.code != .aborted {
@@ -159,7 +159,7 @@ extension PGSession {
             pipeline.removeFirst()
             if error.code != .aborted { prepareError = error }
         case .sync where !isSettingUp:
-            // The commit has failed: a deferred constraint, a serialization failure. The sync itself follows.
+            // The commit has failed, by a deferred constraint or a serialization failure. The sync itself follows.
             group.failCommit(error)
         case .setUp, .sync:
             var error = error
@@ -169,7 +169,7 @@ extension PGSession {
         }
     }
 
-    /// The name to execute by; `nil` where the text has to be sent. Prepares at first use.
+    /// The name of the prepared statement; nil if the text must be sent. Prepares it at the first use.
     private mutating func preparedName(
         _ statement: PGStatement, parameters: inout PGParameters, _ raw: OpaquePointer
     ) -> String? {
@@ -187,15 +187,16 @@ extension PGSession {
         return name
     }
 
-    /// Reads what there is. Answers that came before an end are handed out first, so the end is only noted.
+    /// Reads the available bytes. The end of the connection is only recorded, so that earlier answers are returned
+    /// first.
     mutating func consume() {
         guard let raw = unsafe raw, dying == nil else { return }
         guard unsafe PQconsumeInput(raw) == 1 else { return fail("PQconsumeInput") }
-        // Reading may have freed what writing waited for.
+        // Reading may have made room for a pending write.
         if flushPending { flush() }
     }
 
-    /// Writes what there is room for. C: `PQflush`.
+    /// Writes as much as the socket accepts. C: `PQflush`.
     mutating func flush() {
         guard let raw = unsafe raw else { return }
         switch unsafe PQflush(raw) {
@@ -205,7 +206,7 @@ extension PGSession {
         }
     }
 
-    /// Notes the end of the connection; `next` reports it behind the answers that have arrived.
+    /// Records the end of the connection. `next` reports it after the answers that have arrived.
     mutating func fail(_ operation: String) {
         guard dying == nil, let raw = unsafe raw else { return }
         dying = unsafe PGLink.lostError(raw, operation)

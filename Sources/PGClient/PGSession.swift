@@ -2,8 +2,8 @@
 
 internal import CPostgres
 
-/// A connection for an event loop: never blocks (but for looking up host names), sends statements without
-/// waiting for the answers of earlier ones, and comes back by itself.
+/// A connection for an event loop. It sends statements without waiting for earlier answers, and reconnects after a
+/// loss.
 ///
 /// ```
 /// owner                         session                          server
@@ -13,35 +13,42 @@ internal import CPostgres
 ///   next() until nil ◄────────   ready │ result │ failed │ notification │ lost │ retryAt
 ///   send(…, tag) ─────────────►  Parse? Bind Execute Sync ─────►
 /// ```
-/// It never waits itself: the owner polls `interest` and calls `process` when it is ready or `nextDeadline`
-/// has come, then drains `next()`. Every accepted tag is heard of exactly once: `result`, `failed` or `lost`. A
-/// result is handed out when its transaction has committed, never before.
-/// The decisions are `PGSessionMachine`'s. Confined to one thread.
+/// It never blocks, except to look up host names. The owner polls `interest`, calls `process` when the socket is ready
+/// or `nextDeadline` has come, and then calls `next()` until it is nil.
+///
+/// Each accepted tag is reported exactly once, as `result`, `failed` or `lost`. A result is returned only after its
+/// transaction has committed. `PGSessionMachine` makes the decisions. Use a session on one thread only.
 @safe public struct PGSession: ~Copyable {
-    /// What a session is to do with its connection.
+    /// The settings of a session.
     public struct Configuration: Sendable {
-        /// Where to connect.
+        /// The connection options.
         public var string: PGConnectionString
-        /// Run in order on each new connection, before `ready`: `set …`, `listen …`. In one transaction.
+        /// Statements that run in order on each new connection, before `ready`: `set …`, `listen …`. They share one
+        /// transaction.
         public var setUp: [String]
-        /// Whether statements are prepared once per connection. Off for PgBouncer in transaction mode.
+        /// Whether statements are prepared once per connection. False for PgBouncer in transaction mode.
         public var prepares: Bool
-        /// Run in order at the beginning of each group, in its transaction, and not told of: `select set_config(…,
-        /// true)` behind PgBouncer in transaction mode, where what `setUp` sets would be another client's in the next
-        /// transaction. If one fails, the first statement of the group fails by it.
+        /// Statements that run at the beginning of each group, in its transaction. The owner gets no event for them.
+        ///
+        /// They are for PgBouncer in transaction mode, for example `select set_config(…, true)`: a setting of `setUp`
+        /// would apply to another client in the next transaction. If one fails, the first statement of the group fails
+        /// with its error.
         public var openings: [String]
-        /// The times.
+        /// The time limits.
         public var policy: PGSessionMachine.Policy
-        /// For how long nothing may be heard of the server while it owes an answer, for each statement up to the end of
-        /// the group whose turn it is: longer than its `statement_timeout`, which a server that hangs, or a proxy that
-        /// has lost it, does not keep. Then the connection is given up. Nil: for ever.
+        /// The longest silence of the server while it owes an answer, for each statement up to the end of the current
+        /// group.
+        ///
+        /// It must exceed the `statement_timeout`. A server that hangs, or a proxy that has lost the server, does not
+        /// keep that timeout. After this time the connection is closed. Nil: no limit.
         public var answerTimeout: UInt64?
-        /// Run before `setUp` on the connection that follows one given up for its silence: the text that ends the
-        /// server's process of that number. It may be there still, and would keep its locks and one of the server's
-        /// connections. Nil: nothing.
+        /// The text that ends a server process by its number. It runs before `setUp` on the connection that replaces a
+        /// silent one.
+        ///
+        /// The old process may still exist, with its locks and one of the server's connections. Nil: no statement.
         public var ending: (@Sendable (Int32) -> String)?
 
-        /// A session that prepares; the timeout of an attempt is the string's `connect_timeout`.
+        /// Settings of a session that prepares statements. The string's `connect_timeout` limits an attempt.
         public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, openings: [String] = []) {
             self.string = string
             self.setUp = setUp
@@ -58,8 +65,10 @@ internal import CPostgres
         case retryAt(UInt64)
     }
 
-    /// What a connection knows of a statement. Until the server has confirmed it, further groups send the text:
-    /// if the first one fails before its `PREPARE`, they must not fail with it.
+    /// The state of a statement on this connection.
+    ///
+    /// Until the server has confirmed it, further groups send the text. If the first group fails before its `PREPARE`,
+    /// the others must not fail with it.
     struct Prepared {
         var statement: PGStatement
         var name: String
@@ -73,33 +82,33 @@ internal import CPostgres
     var group = PGGroup()
     var notices: [Notice] = []
     var prepared: [ObjectIdentifier: Prepared] = [:]
-    /// The reason for the end of the connection, while answers that had arrived before it are still handed out.
+    /// Why the connection has ended, while earlier answers are still being returned.
     var dying: PGError?
-    /// Why the `PREPARE` or the opening in front of a statement failed: that statement reports it.
+    /// Why the `PREPARE` or the opening before a statement failed. That statement reports it.
     var prepareError: PGError?
     var isGroupOpen = false
     var flushPending = false
     var now: UInt64 = 0
-    /// When bytes went to or fro last, or the first statement was sent after everything was answered.
+    /// When bytes were last sent or received, or when the first statement after an idle time was sent.
     var heardAt: UInt64 = 0
-    /// The server's process that was given up for its silence, until a connection is there that can end it.
+    /// The server process of a connection that was closed for its silence, until another connection can end it.
     private var silentProcess: Int32?
     private var string: PGConnectionString
-    /// By how many hosts the list has been moved on.
+    /// By how many hosts the list was rotated.
     private var hostShift = 0
     private var preparedCount = 0
     private var connectWrites = true
     private var generation: UInt64 = 0
     private var random = SystemRandomNumberGenerator()
 
-    /// A session that has not begun to connect.
+    /// A session that is not started.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         string = configuration.string
         machine = PGSessionMachine(policy: configuration.policy)
     }
 
-    /// What it is doing.
+    /// The state of the connection.
     public var state: PGSessionMachine.State { machine.state }
 
     /// Whether statements can be sent.
@@ -107,10 +116,10 @@ internal import CPostgres
         if case .ready = machine.state { dying == nil } else { false }
     }
 
-    /// Attempts to connect so far.
+    /// The number of attempts to connect.
     public private(set) var attempts = 0
 
-    /// The connection as libpq's functions take it.
+    /// The connection for libpq's functions.
     var raw: OpaquePointer? {
         switch link {
         case .some(let link): unsafe link.raw
@@ -118,13 +127,13 @@ internal import CPostgres
         }
     }
 
-    /// The server's process, 0 without a connection. C: `PQbackendPID`.
+    /// The process id of the server, 0 without a connection. C: `PQbackendPID`.
     public var processID: Int32 {
         guard let raw = unsafe raw else { return 0 }
         return unsafe PQbackendPID(raw)
     }
 
-    /// What to poll; `nil` without a connection. Look again after every call of `process`, `next` and `send`.
+    /// The socket to poll; nil without a connection. Read it again after each call of `process`, `next` and `send`.
     public var interest: PGSessionInterest? {
         guard let raw = unsafe raw, case let descriptor = unsafe PQsocket(raw), descriptor >= 0 else { return nil }
         if case .connecting = machine.state {
@@ -134,27 +143,29 @@ internal import CPostgres
         return PGSessionInterest(descriptor: descriptor, read: true, write: flushPending, generation: generation)
     }
 
-    /// When `process` and `next` are due though nothing is ready, if ever; 0, that is now, if something waits to be
-    /// told.
+    /// When `process` and `next` are due although the socket is not ready; nil if never. 0 means now, because an event
+    /// waits.
     public var nextDeadline: UInt64? { dying == nil && notices.isEmpty ? machine.deadline ?? answerDue : 0 }
 
-    /// Since when nothing has been heard of the server, while it owes an answer; nil if it owes none.
+    /// Since when the server has been silent while it owes an answer. Nil if it owes none.
     public var silentSince: UInt64? { isReady && !pipeline.isEmpty ? heardAt : nil }
 
-    /// When the server has owed an answer for too long.
+    /// When the server's silence exceeds the limit.
     private var answerDue: UInt64? {
         guard let limit = configuration.answerTimeout, let silentSince else { return nil }
         return silentSince + limit * UInt64(max(1, pipeline.statementsOfGroup))
     }
 
-    /// Begins to connect. Once; later calls do nothing.
+    /// Begins to connect. Later calls have no effect.
     public mutating func start(now: UInt64) {
         self.now = now
         perform(machine.start(now: now))
     }
 
-    /// Reads and writes what the socket allows, and does what is due. Drain `next()` afterwards. Also tells the time:
-    /// statements that are sent before the next call count as sent at that moment.
+    /// Reads and writes as far as the socket allows, and performs the actions that are due. Then call `next()` until it
+    /// is nil.
+    ///
+    /// It also sets the time: statements that are sent before the next call count as sent at `now`.
     public mutating func process(readable: Bool, writable: Bool, now: UInt64) {
         self.now = now
         if readable || writable { heardAt = now }
@@ -170,7 +181,7 @@ internal import CPostgres
         if let deadline = machine.deadline, now >= deadline {
             perform(machine.deadlineReached(now: now, random: random.next()))
         }
-        // After a pause of this process the answer may be there, unread.
+        // After a suspension of this process the answer may be in the socket, unread.
         if let due = answerDue, now >= due, !hasInput {
             giveUp("no answer from the server for \((now - heardAt) / 1_000_000_000) s", now: now)
         }
@@ -183,29 +194,29 @@ internal import CPostgres
         }
     }
 
-    /// Gives the connection up and makes a new one after the usual wait; for a server that no longer answers.
+    /// Closes the connection and makes a new one after the usual wait, because the server does not answer.
     public mutating func abandon(_ reason: String, now: UInt64) {
         self.now = now
         end(PGError(.lost, operation: "abandon", reason))
     }
 
-    /// Gives the connection up like `abandon`, because its server says nothing; see `Configuration.ending`.
+    /// Closes the connection like `abandon`, because the server is silent; see `Configuration.ending`.
     public mutating func giveUp(_ reason: String, now: UInt64) {
         silentProcess = processID
         abandon(reason, now: now)
     }
 
-    /// Ends the connection, for good. Tags that are not answered are never heard of again.
+    /// Closes the session permanently. Unanswered tags are not reported.
     public mutating func close() {
         perform(machine.close())
     }
 
-    /// Ends the connection for a reason: what the machine says about the next one is told to the owner.
+    /// Ends the connection for a reason. The owner gets the machine's decision about the next one.
     mutating func end(_ error: PGError) {
         perform(machine.failed(now: now, random: random.next()), error)
     }
 
-    /// The interpreter: the only place where the machine's decisions become calls.
+    /// Carries out the machine's decisions. No other code does.
     mutating func perform(_ action: PGSessionMachine.Action, _ error: PGError? = nil) {
         switch action {
         case .none:
@@ -221,9 +232,8 @@ internal import CPostgres
             notices.append(.lost(error ?? PGError(.lost, operation: "", "connection lost"), unanswered))
             notices.append(.retryAt(retryAt))
         case .timeOut(let retryAt):
-            // The host that stayed silent goes to the end of the list, and for good: the one that answered in its stead
-            // stays in front, so that a cut session is back at once and not after the time that the silent one is
-            // given.
+            // The silent host moves to the end of the list and stays there. The host that answered instead stays in
+            // front. So a lost session is back at once, without waiting for the time limit of the silent host.
             if let place = link?.place { hostShift += string.steps(behind: place) }
             let seconds = configuration.policy.connectTimeout / 1_000_000_000
             let text = "no answer within \(seconds) s from \(string.summary)"
@@ -288,11 +298,11 @@ internal import CPostgres
         flush()
     }
 
-    /// Whether statements are prepared, and the server's name for this one: `nil` if it has to be prepared first.
+    /// Whether statements are prepared, and the server's name of each; nil if it must be prepared first.
     var prepares: Bool { configuration.prepares }
     var openings: [String] { configuration.openings }
 
-    /// A name that this connection has not used yet.
+    /// A statement name that this connection has not used.
     mutating func freshName(_ statement: PGStatement) -> String {
         preparedCount += 1
         return "\(statement.name)_\(preparedCount)"

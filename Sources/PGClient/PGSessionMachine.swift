@@ -1,69 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When to connect, when to give up and when to try again: the decisions of `PGSession`, without a socket.
+/// The decisions of `PGSession` without a socket: when to connect, when to give up, and when to retry.
 ///
 /// ```
 /// stopped ──start──► connecting ──connected──► settingUp ──setUpDone──► ready
 ///                        ▲   └───failed, timeout───┴──────────┬───failed──┘
 ///                        └───────deadline──────── backingOff ◄┘
 /// ```
-/// Times are nanoseconds on any monotonic clock. The wait before attempt n is between half and all of
-/// 50 ms × 2ⁿ, at most 5 s; it starts again from 50 ms after a connection that stayed ready for 5 s. A connection
-/// that was ready for a shorter time t never makes the wait longer than t / 4, so a server that ends sessions
-/// every second costs its clients a quarter of the time at most, and one that ends them at once is not stormed.
+/// Times are nanoseconds of any monotonic clock. The wait before attempt n is between half and all of 50 ms × 2ⁿ, at
+/// most 5 s. After a connection that stayed ready for 5 s it starts again from 50 ms.
+///
+/// After a connection that was ready for a shorter time t, the wait is at most t / 4. So a server that ends sessions
+/// every second costs its clients a quarter of the time at most. A server that ends them at once is not flooded with
+/// attempts.
 public struct PGSessionMachine: ~Copyable {
-    /// The times; the standard ones fit a server on the same continent.
+    /// The time limits. The defaults fit a server on the same continent.
     public struct Policy: Equatable, Sendable {
-        /// From the start of an attempt to the last set-up statement's answer.
+        /// The time from the start of an attempt to the answer of the last set-up statement.
         public var connectTimeout: UInt64 = 10_000_000_000
         /// The first wait.
         public var firstWait: UInt64 = 50_000_000
         /// The longest wait.
         public var longestWait: UInt64 = 5_000_000_000
-        /// How long a connection must have been ready to forget the failures before it.
+        /// How long a connection must stay ready to reset the count of failures.
         public var stableAfter: UInt64 = 5_000_000_000
 
-        /// The standard times.
+        /// The default time limits.
         public init() {}
     }
 
-    /// What the session is doing.
+    /// The state of the session.
     public enum State: Equatable, Sendable {
         /// Not started.
         case stopped
-        /// A connection is being made.
+        /// A connection is being opened.
         case connecting(until: UInt64)
-        /// Connected; the set-up statements run.
+        /// The connection is open, and the set-up statements run.
         case settingUp(until: UInt64)
         /// Statements can be sent.
         case ready(since: UInt64)
-        /// Without a connection until then.
+        /// The session waits until this moment before the next attempt.
         case backingOff(until: UInt64)
-        /// Closed for good.
+        /// Closed permanently.
         case closed
     }
 
-    /// What the interpreter has to do after an event.
+    /// The action that follows from an event.
     public enum Action: Equatable, Sendable {
-        /// Nothing.
+        /// No action.
         case none
         /// Begin an attempt.
         case connect
         /// Send the set-up statements.
         case setUp
-        /// Tell the owner that statements can be sent.
+        /// Report `ready` to the owner.
         case announceReady
-        /// Drop the connection, tell the owner what was lost, and that the next attempt is then.
+        /// Drop the connection, and report the lost tags and the time of the next attempt.
         case drop(retryAt: UInt64)
-        /// Drop the connection like `drop`, because its time was over.
+        /// Drop the connection like `drop`, because its time limit has passed.
         case timeOut(retryAt: UInt64)
-        /// Drop the connection, tell nobody.
+        /// Drop the connection without an event.
         case close
     }
 
-    /// What the session is doing.
+    /// The state of the session.
     public private(set) var state: State = .stopped
-    /// Attempts and short-lived connections since the last stable one.
+    /// How many attempts failed, or ended early, since the last stable connection.
     public private(set) var failures = 0
     private let policy: Policy
 
@@ -72,7 +74,7 @@ public struct PGSessionMachine: ~Copyable {
         self.policy = policy
     }
 
-    /// When `deadlineReached` is due, if ever.
+    /// When `deadlineReached` is due; nil if never.
     public var deadline: UInt64? {
         switch state {
         case .connecting(let until), .settingUp(let until), .backingOff(let until): until
@@ -80,7 +82,7 @@ public struct PGSessionMachine: ~Copyable {
         }
     }
 
-    /// The owner wants a connection.
+    /// The owner requests a connection.
     public mutating func start(now: UInt64) -> Action {
         switch state {
         case .stopped:
@@ -91,7 +93,7 @@ public struct PGSessionMachine: ~Copyable {
         }
     }
 
-    /// The server has let us in.
+    /// The server has accepted the connection.
     public mutating func connected() -> Action {
         switch state {
         case .connecting(let until):
@@ -113,7 +115,7 @@ public struct PGSessionMachine: ~Copyable {
         }
     }
 
-    /// The attempt has failed, or the connection is gone. `random` is any 64 bits.
+    /// The attempt has failed, or the connection is lost. `random` is any 64 bits.
     public mutating func failed(now: UInt64, random: UInt64) -> Action {
         switch state {
         case .connecting, .settingUp, .ready:
@@ -123,7 +125,7 @@ public struct PGSessionMachine: ~Copyable {
         }
     }
 
-    /// The clock; does nothing before `deadline`.
+    /// Handles the deadline. It does nothing before `deadline`.
     public mutating func deadlineReached(now: UInt64, random: UInt64) -> Action {
         switch state {
         case .connecting(let until), .settingUp(let until):
@@ -138,7 +140,7 @@ public struct PGSessionMachine: ~Copyable {
         }
     }
 
-    /// The owner is done.
+    /// The owner closes the session.
     public mutating func close() -> Action {
         switch state {
         case .closed:
@@ -156,7 +158,7 @@ public struct PGSessionMachine: ~Copyable {
             if lived >= policy.stableAfter { failures = 0 }
             ceiling = min(ceiling, max(policy.firstWait, lived / 4))
         }
-        // 2^20 × 50 ms is 14 hours: above any ceiling, and far from overflow.
+        // 2^20 × 50 ms is 14 hours: above any ceiling, and far below an overflow.
         let wait = min(policy.firstWait << UInt64(min(failures, 20)), ceiling)
         failures += 1
         let jittered = wait / 2 + random % (wait / 2 + 1)

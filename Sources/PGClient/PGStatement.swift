@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A statement that a session sends again and again; make one per text and keep it (`static let`).
+/// A statement that a session sends repeatedly. Create one per text and keep it (`static let`).
 ///
-/// A class, so that a session knows by identity whether this connection has it prepared.
+/// It is a class, so that a session recognizes a prepared statement by identity.
 public final class PGStatement: Sendable {
-    /// Part of the prepared statement's name on the server: short, lower case.
+    /// A part of the prepared statement's name on the server: short, in lower case.
     public let name: String
-    /// The text, with `$1`, `$2`, …; one command.
+    /// The text of one command, with `$1`, `$2`, ….
     public let sql: String
 
-    /// A statement; nothing is sent.
+    /// A statement. It is not sent yet.
     public init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql

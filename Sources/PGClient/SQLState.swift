@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A five-character SQLSTATE as the server sent it; the constants are those this program decides by.
+/// A SQLSTATE of five characters. The constants are the codes that this program handles.
 public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// Five characters, digits and upper-case letters: `23505`.
     public let rawValue: String
 
-    /// Takes any text; what the server sends is never refused.
+    /// Accepts any text, so no code of the server is refused.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -13,14 +13,14 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// The five characters.
     public var description: String { rawValue }
 
-    /// The first two characters: `23` is integrity, `57` the operator's doing.
+    /// The class: the first two characters. `23` is integrity, `57` operator intervention.
     public var category: Substring { rawValue.prefix(2) }
 
     /// `feature_not_supported`; also "cached plan must not change result type" of a prepared statement.
     public static let featureNotSupported = SQLState(rawValue: "0A000")
     /// `unique_violation`.
     public static let uniqueViolation = SQLState(rawValue: "23505")
-    /// `invalid_sql_statement_name`: the prepared statement is not there.
+    /// `invalid_sql_statement_name`: the prepared statement does not exist.
     public static let unknownStatement = SQLState(rawValue: "26000")
     /// `invalid_authorization_specification`: no such role, or pg_hba.conf refuses.
     public static let invalidAuthorization = SQLState(rawValue: "28000")
@@ -40,9 +40,9 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     public static let duplicateStatement = SQLState(rawValue: "42P05")
     /// `undefined_table`.
     public static let undefinedTable = SQLState(rawValue: "42P01")
-    /// `out_of_memory`, also of the table of locks.
+    /// `out_of_memory`, also for the table of locks.
     public static let outOfMemory = SQLState(rawValue: "53200")
-    /// `internal_error`, for example a value that needs more memory than one allocation may have.
+    /// `internal_error`, for example for a value that exceeds the limit of one allocation.
     public static let internalError = SQLState(rawValue: "XX000")
     /// `lock_not_available`: lock_timeout, or NOWAIT.
     public static let lockNotAvailable = SQLState(rawValue: "55P03")
@@ -53,21 +53,20 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// `cannot_connect_now`: starting up or shutting down.
     public static let cannotConnectNow = SQLState(rawValue: "57P03")
 
-    /// What an error says of the statement that it ended.
+    /// The cause of an error.
     public enum Cause: Equatable, Sendable {
-        /// The database lacked something at that moment: memory, disk, a lock, a connection, time. The same statement
-        /// may pass later.
+        /// The database had a shortage: of memory, disk, locks, connections or time. The same statement may pass later.
         case shortage
         /// A value of the statement cannot be stored: classes 22 (data), 23 (constraints), 54 (limits).
         case value
-        /// A function, table, column or schema is missing or of another shape.
+        /// A function, table, column or schema is missing or has another shape.
         case schema
-        /// None of these, for example an error that a trigger raises.
+        /// Any other cause, for example an error of a trigger.
         case other
     }
 
-    /// The cause; the one place in this program that classifies errors of the database.
-    /// `postrider_internal.is_shortage` is the same in SQL.
+    /// The cause. All code of this program classifies database errors by it. `postrider_internal.is_shortage` is the
+    /// same in SQL.
     public var cause: Cause {
         if isShortage { return .shortage }
         if ["22", "23", "54"].contains(category) { return .value }
@@ -78,11 +77,11 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// shutdowns), 58 (files) and XX (internal errors).
     private var isShortage: Bool { ["40", "53", "55", "57", "58", "XX"].contains(category) }
 
-    /// Whether a statement with less work or fewer rows in it may pass: it took too long (`query_canceled`) or too much
+    /// Whether a statement with less work or fewer rows may pass: it took too long (`query_canceled`) or too much
     /// memory.
     public var isOverrun: Bool { self == .queryCanceled || self == .outOfMemory || self == .internalError }
 
-    /// Whether a function, table, column or schema is missing or of another shape: classes 42 and 3F.
+    /// Whether a function, table, column or schema is missing or has another shape: classes 42 and 3F.
     public var isSchemaMismatch: Bool {
         rawValue.hasPrefix("42") && self != .insufficientPrivilege || self == .noSuchSchema
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where names without a schema are looked up: among the system's own, whatever the role's `search_path` says.
+/// The search_path of this program: the system's schema only, whichever `search_path` the role has.
 ///
-/// In a database from before PostgreSQL 15 everybody may create objects in `public`. A function or operator there whose
-/// types fit better than those of the system's own of that name is taken instead (`format(text, name)`,
-/// `nextval(text)`), and would run with the rights of who connects. Temporary tables come last.
+/// In a database from before PostgreSQL 15 every user may create objects in `public`. PostgreSQL prefers a function or
+/// operator there if its types fit better than the system's (`format(text, name)`, `nextval(text)`). It would then run
+/// with the rights of the connected role. Temporary tables come last.
 public enum SearchPath {
     fileprivate static let system = "pg_catalog, pg_temp"
 
@@ -12,13 +12,15 @@ public enum SearchPath {
     public static let session = "set search_path = \(system)"
     /// A statement that sets it for the transaction.
     public static let transaction = "set local search_path = \(system)"
-    /// The same as an expression: what stands in its own statement is looked up as before.
+    /// An expression that sets it for the transaction. It does not affect names in its own statement.
     public static let localExpression = "pg_catalog.set_config('search_path', '\(system)', true)"
 }
 
 extension PGConnection {
-    /// Looks names up among the system's own for as long as the session lasts; but not behind a pooler, where it would
-    /// be another client's in the next transaction. A pooler announces a process of its own making.
+    /// Sets the search_path for the session, except behind a pooler.
+    ///
+    /// Behind a pooler the setting would apply to another client in the next transaction. A pooler reports a process id
+    /// of its own.
     public func looksUpSystemNames() throws(PGError) {
         try execute(
             """

@@ -3,12 +3,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Starting programs: in a session of their own, in `/`, with no signal blocked and no descriptor but 0 to 2.
+/// Starts programs in a new session, in `/`, with no signal blocked and only the descriptors 0 to 2.
 package enum ChildProcess {
-    /// Starts a program; the first argument is its path, or a name looked up in PATH.
+    /// Starts a program. The first argument is its path, or a name to find in PATH.
     ///
-    /// A descriptor of -1 stands for `/dev/null`. Its own session keeps the terminal's Ctrl-C and hang-up away
-    /// from it. C: `posix_spawnp`.
+    /// A descriptor of -1 means `/dev/null`. The new session keeps the terminal's Ctrl-C and hang-up away from it. C:
+    /// `posix_spawnp`.
     package static func spawn(_ arguments: [String], input: Int32 = -1, output: Int32) throws(ClusterError) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -44,7 +44,7 @@ package enum ChildProcess {
         return pid
     }
 
-    /// Runs a program to its end: its exit status (128 + signal if killed) and all that it printed.
+    /// Runs a program to its end. Returns its exit status (128 + signal if it was killed) and its whole output.
     package static func run(_ arguments: [String]) throws(ClusterError) -> (status: Int32, output: String) {
         let pipe = try Pipe()
         let pid = try spawn(arguments, output: pipe.writeEnd)
@@ -62,7 +62,7 @@ package enum ChildProcess {
         return code(status)
     }
 
-    /// The exit status of a child that has ended, `nil` while it runs.
+    /// The exit status of a child that has ended; nil while it runs.
     package static func poll(_ pid: Int32) -> Int32? {
         var status: Int32 = 0
         let ended = unsafe waitpid(pid, &status, WNOHANG)
@@ -70,14 +70,14 @@ package enum ChildProcess {
         return ended == pid ? code(status) : 0
     }
 
-    /// Whether a child has ended; its status stays for `wait` and `poll`. C: `waitid`.
+    /// Whether a child has ended. Its status stays available for `wait` and `poll`. C: `waitid`.
     package static func hasEnded(_ pid: Int32) -> Bool {
         var info = unsafe siginfo_t()
         let rc = unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT)
         return unsafe rc == 0 && info.si_signo != 0
     }
 
-    /// Waits until a child has ended; its status stays for `wait` and `poll`. C: `waitid`.
+    /// Waits until a child has ended. Its status stays available for `wait` and `poll`. C: `waitid`.
     package static func waitUntilEnded(_ pid: Int32) {
         var info = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) < 0, errno == EINTR {}

@@ -2,23 +2,23 @@
 
 internal import Glibc
 
-/// Why there is no private PostgreSQL.
+/// Why a private PostgreSQL could not be started.
 public struct ClusterError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What has to change.
+    /// The kind of failure.
     public enum Code: Equatable, Sendable {
-        /// `initdb` and `postgres` are not installed, or not where we look.
+        /// `initdb` and `postgres` are not installed, or not in a known directory.
         case notInstalled
         /// `initdb` failed.
         case initialize
-        /// The server did not come up.
+        /// The server did not start.
         case start
         /// The system refused a process, a directory or a pipe.
         case system
     }
 
-    /// Which kind of failure it is.
+    /// The kind of failure.
     public var code: Code
-    /// One line for people, with the server's own last words where there are any.
+    /// One line for people, with the server's last messages if there are any.
     public var description: String
 
     /// A failure in words.

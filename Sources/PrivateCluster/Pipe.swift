@@ -3,12 +3,12 @@
 internal import CLinux
 internal import Glibc
 
-/// Both ends of a pipe that no other child inherits.
+/// Both ends of a pipe. Other children do not inherit them.
 package final class Pipe: @unchecked Sendable {
-    // Unchecked because the ends are plain numbers that are only changed by the one thread that closes them.
-    /// For the reader, -1 once closed.
+    // Unchecked, because the ends are plain numbers that only the closing thread changes.
+    /// The end for the reader, -1 once closed.
     package private(set) var readEnd: Int32
-    /// For the writer, -1 once closed.
+    /// The end for the writer, -1 once closed.
     package private(set) var writeEnd: Int32
 
     /// A new pipe. C: `pipe2(O_CLOEXEC)`.
@@ -23,19 +23,19 @@ package final class Pipe: @unchecked Sendable {
         closeWriteEnd()
     }
 
-    /// Closes this end; twice is no error.
+    /// Closes this end. A second call has no effect.
     package func closeReadEnd() {
         if readEnd >= 0 { close(readEnd) }
         readEnd = -1
     }
 
-    /// Closes this end; twice is no error.
+    /// Closes this end. A second call has no effect.
     package func closeWriteEnd() {
         if writeEnd >= 0 { close(writeEnd) }
         writeEnd = -1
     }
 
-    /// Everything up to the end of the last writer.
+    /// Reads until the last writer has closed.
     package func readAll() -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -3,23 +3,27 @@
 internal import Glibc
 internal import Synchronization
 
-/// A PostgreSQL of our own: a fresh data directory, a Unix socket, gone with the process.
+/// A private PostgreSQL with a new data directory and a Unix socket, for tests and `worker dev`. It ends with the
+/// process.
 ///
-/// For tests and `worker dev`. Everything lives in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket and
-/// `log`. A server that is not durable has its directory in `/dev/shm` if that has 8 GB free. Creating, copying and
-/// dropping a database of 15 MB takes half the CPU there. Only the owner can enter the directory, so `trust` admits no
-/// other user. As root the server runs as `postgres`. A path of a socket has at most 107 bytes, so a folder of the
-/// caller's can hold the data only. However the process ends, a watchdog stops the server and deletes the directory.
-/// About 0.5 s to the first connection, 0.4 s of it `initdb`.
+/// All files are in one directory `/var/tmp/postrider-XXXXXX`: `data`, the socket and `log`. A server that is not
+/// durable has its directory in `/dev/shm` if that has 8 GB free. Creating, copying and dropping a database of 15 MB
+/// takes half the CPU there.
+///
+/// Only the owner can enter the directory, so `trust` admits no other user. As root the server runs as `postgres`. The
+/// path of a socket has at most 107 bytes, so a folder of the caller's can contain the data only.
+///
+/// However the process ends, a watchdog stops the server and deletes the directory. The first connection is possible
+/// after about 0.5 s, of which `initdb` takes 0.4 s.
 public final class PrivateCluster: Sendable {
-    /// What differs between a test's server and a developer's.
+    /// The options of a server.
     public struct Options: Sendable {
         /// Whether commits survive a crash of the host (`fsync`). Off for tests.
         public var isDurable: Bool
-        /// Listens on 127.0.0.1 as well, where every local user is let in; `nil` for the socket only.
+        /// A port on 127.0.0.1, where each local user may connect; `nil` for the socket only.
         public var port: UInt16?
-        /// A folder for the data, made if it is not there; `nil`, and as root, whose folders `postgres` may not enter:
-        /// beside the socket.
+        /// A folder for the data, created if it is missing. `nil`: next to the socket. As root it is ignored, because
+        /// `postgres` may not enter root's folders.
         public var dataFolder: String?
         /// Further settings, `name: value` as in postgresql.conf.
         public var settings: [String: String]
@@ -37,11 +41,11 @@ public final class PrivateCluster: Sendable {
 
     /// How to stop the server.
     public enum StopMode: Sendable {
-        /// Ends the sessions, rolls back, writes everything: no recovery at the next start.
+        /// Ends the sessions, rolls back and writes all data. The next start needs no recovery.
         case fast
-        /// Ends without writing: the next start recovers, as after a crash.
+        /// Ends without writing. The next start recovers, as after a crash.
         case immediate
-        /// Waits until the last client has gone.
+        /// Waits until the last client has disconnected.
         case smart
 
         var signal: Int32 {
@@ -58,28 +62,28 @@ public final class PrivateCluster: Sendable {
         var watchdog: Watchdog?
     }
 
-    /// PGHOSTADDR even beats the host of a connection string, and a foreign server would be migrated. C: `unsetenv`.
+    /// Removes libpq's variables. PGHOSTADDR even overrides the host of a connection string, so another server would be
+    /// migrated. C: `unsetenv`.
     private static let isolated: Void = {
         let names = [
             "PGHOSTADDR", "PGSERVICE", "PGSERVICEFILE", "PGSYSCONFDIR", "PGOPTIONS", "PGSSLMODE", "PGGSSENCMODE",
             "PGCHANNELBINDING", "PGREQUIREAUTH", "PGREQUIREPEER", "PGTARGETSESSIONATTRS",
         ]
-        // Only where it is there: other threads may read the environment.
+        // Only existing ones are removed, since other threads may read the environment.
         for name in names where unsafe getenv(name) != nil { unsafe unsetenv(name) }
     }()
 
-    /// The directory of all its files, also that of the socket.
+    /// The directory of all its files, including the socket.
     public let directory: String
-    /// What the data lie in: the same directory, or one in the folder of the options.
+    /// The directory of the data: the same, or one in the folder of the options.
     private let home: String
     private let options: Options
     private let binaries: ServerBinaries
     private let state: Mutex<State>
 
-    /// Makes the directory and starts the server; returns when it takes connections.
+    /// Creates the directory and starts the server. Returns when it accepts connections.
     ///
-    /// What libpq's variables would add to `connectionString` is taken out of this process's environment, the first
-    /// time.
+    /// The first call removes variables of libpq from this process's environment that would change `connectionString`.
     public init(_ options: Options = Options()) throws(ClusterError) {
         Self.isolated
         self.options = options
@@ -118,42 +122,42 @@ public final class PrivateCluster: Sendable {
         remove()
     }
 
-    /// The text that connects to a database of it through the socket.
+    /// The connection string of a database through the socket.
     public func connectionString(database: String = "postgres") -> String {
         "host=\(directory) port=\(options.port ?? 5432) user=postgres dbname=\(database)"
     }
 
-    /// The postmaster's process, 0 while stopped.
+    /// The process id of the postmaster, 0 while stopped.
     public var processID: Int32 { state.withLock { $0.server } }
 
-    /// Whether the server was started and has ended, by itself or at other hands than ours.
+    /// Whether the server was started and has ended without `stop`, `kill` or `remove`.
     public var hasGone: Bool { state.withLock { $0.server > 0 && ChildProcess.hasEnded($0.server) } }
 
-    /// Starts the server, unless it runs; returns when it takes connections.
+    /// Starts the server unless it runs. Returns when it accepts connections.
     public func start() throws(ClusterError) {
         let deadline = Self.milliseconds() + 60_000
         while true {
             do throws(ClusterError) {
                 return try startOnce(deadline: deadline)
             } catch {
-                // After `kill` the old server's children need a moment to notice; until then they hold its memory.
+                // After `kill` the old server's children need a moment to end. Until then they hold its shared memory.
                 guard error.description.contains("still in use"), Self.milliseconds() < deadline else { throw error }
                 usleep(20_000)
             }
         }
     }
 
-    /// Stops the server and waits for its end; a stopped one stays so.
+    /// Stops the server and waits for its end. A stopped server stays stopped.
     public func stop(_ mode: StopMode = .fast) {
         end(mode.signal)
     }
 
-    /// Ends the postmaster without a warning, as the OOM killer does; its children end by themselves soon after.
+    /// Kills the postmaster like the OOM killer. Its children end soon after.
     public func kill() {
         end(SIGKILL)
     }
 
-    /// Stops the server and deletes everything. Called by itself when the object or the process ends.
+    /// Stops the server and deletes all files. The end of the object or process does the same.
     public func remove() {
         end(SIGQUIT)
         state.withLock { $0.watchdog.take() }?.finish()
@@ -197,7 +201,7 @@ public final class PrivateCluster: Sendable {
             + pairs.flatMap { ["-c", "\($0.key)=\($0.value)"] }
     }
 
-    /// The eighth line of postmaster.pid is the server's own word on its state; the first names who wrote it.
+    /// The eighth line of postmaster.pid contains the server's state, the first line the process that wrote it.
     private func isReady(_ server: pid_t) -> Bool {
         let lines = Self.read("\(home)/data/postmaster.pid")
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -231,7 +235,7 @@ public final class PrivateCluster: Sendable {
 }
 
 extension PrivateCluster {
-    /// What has to stand before a command so that it does not run as root, which the server refuses.
+    /// The prefix of a command that must not run as root, which the server refuses.
     package static func asServerUser() -> [String] {
         guard geteuid() == 0 else { return [] }
         return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]

@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// Where the server's programs are.
+/// Finds the server's programs.
 public struct ServerBinaries: Equatable, Sendable {
-    /// The directory that holds `initdb` and `postgres`.
+    /// The directory of `initdb` and `postgres`.
     public var directory: String
 
-    /// Looks in this order: `POSTRIDER_PG_BIN`, `pg_config --bindir`, the newest `/usr/lib/postgresql/*/bin`, PATH.
+    /// Searches in this order: `POSTRIDER_PG_BIN`, `pg_config --bindir`, the newest `/usr/lib/postgresql/*/bin`, PATH.
     ///
-    /// - Throws: `.notInstalled`, with what to do.
+    /// - Throws: `.notInstalled`, with the remedy.
     public static func find() throws(ClusterError) -> ServerBinaries {
         var candidates: [String] = []
         if let chosen = variable("POSTRIDER_PG_BIN") {
@@ -18,7 +18,7 @@ public struct ServerBinaries: Equatable, Sendable {
             }
             return ServerBinaries(directory: chosen)
         }
-        // Often there without a server: it belongs to libpq-dev.
+        // `pg_config` is often installed without a server, since it belongs to libpq-dev.
         if let answer = try? ChildProcess.run(["pg_config", "--bindir"]), answer.status == 0 {
             candidates.append(String(answer.output.prefix { $0 != "\n" }))
         }

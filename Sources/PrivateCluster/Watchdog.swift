@@ -2,17 +2,17 @@
 
 internal import Glibc
 
-/// A shell that outlives us by a moment: when our end of its pipe closes, however we ended, it stops the server
-/// and deletes the directories.
+/// A shell that outlives this process. When this process's end of its pipe closes, for any reason, the shell stops the
+/// server and deletes the directories.
 ///
-/// A pipe and not PR_SET_PDEATHSIG, which fires when the *thread* that started the child ends, and which changing
-/// the user id clears.
+/// PR_SET_PDEATHSIG would not do: it fires when the *thread* that started the child ends, and a change of the user id
+/// clears it.
 struct Watchdog {
     private let pipe: Pipe
     private let pid: pid_t
 
-    /// The arguments are the directories; each line on standard input is the server's process id, 0 for none. SIGQUIT
-    /// is the immediate stop. At most 10 s, should nobody reap the server after us.
+    /// The arguments are the directories. Each line on standard input is the server's process id, 0 for none. SIGQUIT
+    /// is the immediate stop. It waits at most 10 s, in case no process reaps the server.
     private static let script = """
         trap '' HUP INT TERM
         server=0
@@ -32,13 +32,13 @@ struct Watchdog {
         pipe.closeReadEnd()
     }
 
-    /// Tells which process to stop at the end.
+    /// Sets the process to stop at the end.
     func watch(_ server: pid_t) {
         let line = [UInt8]("\(server)\n".utf8)
         _ = unsafe write(pipe.writeEnd, line, line.count)
     }
 
-    /// Lets it do its work now, and waits until it is done.
+    /// Makes it stop and delete now, and waits until it has finished.
     func finish() {
         pipe.closeWriteEnd()
         _ = ChildProcess.wait(for: pid)

@@ -3,27 +3,27 @@
 internal import CLinux
 internal import Glibc
 
-/// A file descriptor that is closed with the value.
+/// A file descriptor that the deinit closes.
 public struct Descriptor: ~Copyable {
     /// The number.
     public let rawValue: Int32
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     public init(owning rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// Takes over what a system call returned, unless that is an error.
+    /// Takes ownership of a system call's result, or throws its error.
     init(_ operation: String, _ rawValue: Int32) throws(ReactorError) {
         guard rawValue >= 0 else { throw ReactorError(operation) }
         self.rawValue = rawValue
     }
 
-    /// How much of what was written to a TCP connection has not arrived yet. C: `SIOCOUTQ`.
+    /// How many bytes the other end of a TCP connection has not confirmed. C: `SIOCOUTQ`.
     public static func unconfirmedBytes(of socket: Int32) -> Int { Int(clinux_unconfirmed(socket)) }
 
     deinit {
-        // No retry on EINTR: Linux has closed the descriptor by then, see close(2).
+        // No retry after EINTR: Linux has closed the descriptor by then, see close(2).
         _ = close(rawValue)
     }
 }

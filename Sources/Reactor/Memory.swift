@@ -2,18 +2,19 @@
 
 internal import CLinux
 
-/// What the program can do about memory that it has freed and the allocator still holds.
+/// Controls memory that the program has freed and the allocator still holds.
 public enum Memory {
-    /// Gives free memory back to the system; for idle moments, since it walks the heap (milliseconds at 100 MB).
+    /// Returns free memory to the system. Call it in idle moments, since it walks the heap (milliseconds at 100 MB).
     ///
-    /// After 9,900 calls in flight it brought 156 MB down to 57. C: `malloc_trim`.
+    /// After 9,900 calls in flight it reduced the memory from 156 MB to 57 MB. C: `malloc_trim`.
     public static func trim() {
         malloc_trim(0)
     }
 
-    /// Gives large blocks back to the system as soon as they are freed: those of 512 KiB and more. Without it the
-    /// allocator raises that limit up to 32 MiB when it sees large blocks freed, and keeps those below it in its heap.
-    /// C: `mallopt`.
+    /// Makes blocks of 512 KiB and more return to the system as soon as they are freed.
+    ///
+    /// Otherwise the allocator raises that threshold up to 32 MiB when large blocks are freed, and keeps smaller blocks
+    /// in its heap. C: `mallopt`.
     public static func returnLargeBlocks() {
         mallopt(M_MMAP_THRESHOLD, 512 << 10)
     }

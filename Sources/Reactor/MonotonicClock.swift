@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// The clock that every deadline of this program is on: it never jumps and stands still while the host sleeps.
+/// The clock of all deadlines in this program. It never jumps, and stops while the host is suspended.
 public enum MonotonicClock {
-    /// Nanoseconds since some point before the program began. One vDSO call, about 30 ns.
+    /// Nanoseconds since a moment before the program began. One vDSO call, about 30 ns.
     ///
     /// C: `clock_gettime(CLOCK_MONOTONIC)`.
     public static var now: UInt64 {

@@ -3,18 +3,18 @@
 internal import CLinux
 internal import Glibc
 
-/// What a descriptor is ready for.
+/// The readiness of one descriptor.
 public struct PollerEvent: Equatable, Sendable {
-    /// What the owner gave when it registered the descriptor.
+    /// The token from the registration of the descriptor.
     public var token: UInt64
-    /// Bytes, or an end, can be read. Also set with `hangup`, so that the reader finds the reason.
+    /// Whether bytes, or an end, can be read. Also set with `hangup`, so that the reader finds the reason.
     public var readable: Bool
-    /// Bytes can be written. Also set with `hangup`.
+    /// Whether bytes can be written. Also set with `hangup`.
     public var writable: Bool
-    /// The other side is gone or the descriptor has an error.
+    /// Whether the other side has closed, or the descriptor has an error.
     public var hangup: Bool
 
-    /// An event, as `Poller.wait` makes them.
+    /// An event. `Poller.wait` creates them.
     public init(token: UInt64, readable: Bool, writable: Bool, hangup: Bool = false) {
         self.token = token
         self.readable = readable
@@ -23,16 +23,16 @@ public struct PollerEvent: Equatable, Sendable {
     }
 }
 
-/// An epoll set, level-triggered; one thread waits on it.
+/// An epoll set, level-triggered. One thread waits on it.
 ///
-/// Tokens are the owner's. Numbers of descriptors are reused, and an event of a closed one may still be in the batch: a
-/// bare descriptor is a token only where an event too many does no harm, as libcurl's; else give a new one with each
-/// registration.
+/// The owner chooses the tokens. Numbers of descriptors are reused, and the batch may still contain an event of a
+/// closed one. So a descriptor's number is a safe token only if an extra event does no harm, as with libcurl. Otherwise
+/// use a new token for each registration.
 @safe public struct Poller: ~Copyable {
     private let epoll: Descriptor
     private let events: UnsafeMutablePointer<epoll_event>
     private let capacity = 256
-    /// Linux 5.11 and glibc 2.35 have it; some container sandboxes do not.
+    /// Whether epoll_pwait2 is available. Linux 5.11 and glibc 2.35 have it, some container sandboxes do not.
     private var hasNanosecondWait = true
 
     /// An empty set. C: `epoll_create1`.
@@ -50,26 +50,26 @@ public struct PollerEvent: Equatable, Sendable {
         guard control(EPOLL_CTL_ADD, descriptor, token, read, write) else { throw ReactorError("epoll_ctl") }
     }
 
-    /// Registers or changes, whichever it takes.
+    /// Registers a descriptor, or changes its registration.
     ///
-    /// For a descriptor that a library closes and opens again by itself, maybe under the same number: closing
-    /// has taken the old one out of the set, and only the kernel knows.
+    /// Use it if a library may close and open a descriptor again under the same number. Closing has removed the old one
+    /// from the set, which only the kernel knows.
     public func set(_ descriptor: Int32, token: UInt64, read: Bool, write: Bool) throws(ReactorError) {
         if control(EPOLL_CTL_MOD, descriptor, token, read, write) { return }
         guard errno == ENOENT else { throw ReactorError("epoll_ctl") }
         try add(descriptor, token: token, read: read, write: write)
     }
 
-    /// Takes a descriptor out; one that is not in, or already closed, is no error. C: `EPOLL_CTL_DEL`.
+    /// Removes a descriptor. An unknown or closed one is no error. C: `EPOLL_CTL_DEL`.
     public func remove(_ descriptor: Int32) {
         epoll_ctl(epoll.rawValue, EPOLL_CTL_DEL, descriptor, nil)
     }
 
-    /// Waits until something is ready or the time is over, and replaces `ready` by what is.
+    /// Waits until a descriptor is ready or the timeout has passed, and replaces `ready` by the events.
     ///
-    /// `nil` waits for ever, 0 looks only. Never returns before the time is over for lack of precision: where
-    /// the kernel counts milliseconds only, the wait is rounded up (so at most 1 ms late, and never spinning).
-    /// A signal handler that ran ends the wait with nothing ready. C: `epoll_pwait2`.
+    /// `nil` means no timeout, 0 does not wait. It never returns early for lack of precision: if the kernel supports
+    /// milliseconds only, the timeout is rounded up, so it is at most 1 ms late. A signal handler ends the wait without
+    /// events. C: `epoll_pwait2`.
     public mutating func wait(
         timeoutNanoseconds: UInt64?, into ready: inout [PollerEvent]
     ) throws(ReactorError) {
@@ -107,7 +107,7 @@ public struct PollerEvent: Equatable, Sendable {
         return unsafe epoll_wait(epoll.rawValue, events, CInt(capacity), Self.milliseconds(nanoseconds))
     }
 
-    /// The smallest whole number of milliseconds that is not shorter; -1 for ever.
+    /// The timeout in milliseconds, rounded up; -1 for no timeout.
     static func milliseconds(_ nanoseconds: UInt64?) -> CInt {
         guard let nanoseconds else { return -1 }
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)

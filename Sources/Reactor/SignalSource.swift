@@ -3,16 +3,16 @@
 internal import CLinux
 internal import Glibc
 
-/// Signals as something to poll: blocked for the process, read from a signalfd.
+/// Signals that can be polled: they are blocked in the process and read from a signalfd.
 ///
-/// Make it in `main` before any thread: threads inherit the mask, and a signal that one of them does not block
+/// Create it in `main` before any other thread. Threads inherit the mask, and a signal that one thread does not block
 /// would still end the process.
 public struct SignalSource: ~Copyable {
     private let signalfd: Descriptor
 
-    /// Blocks the signals and opens the descriptor for them. C: `pthread_sigmask`, `signalfd`.
+    /// Blocks the signals and opens a descriptor for them. C: `pthread_sigmask`, `signalfd`.
     ///
-    /// SIGHUP is left out where it is ignored, so that `nohup` keeps the program.
+    /// An ignored SIGHUP is left out, so that the program survives under `nohup`.
     public init(_ signals: [Int32]) throws(ReactorError) {
         var set = sigset_t()
         unsafe sigemptyset(&set)
@@ -28,7 +28,7 @@ public struct SignalSource: ~Copyable {
     /// The descriptor to poll for reading.
     public var descriptor: Int32 { signalfd.rawValue }
 
-    /// The signals that have arrived since the last call, in arrival order; equal ones may have become one.
+    /// The signals since the last call, in the order of arrival. Equal ones may be merged.
     public func read() -> [Int32] {
         var arrived: [Int32] = []
         var info = signalfd_siginfo()

@@ -3,15 +3,15 @@
 internal import CSodium
 public import JobModel
 
-/// The keys that secrets are sealed with at rest. Never shown, never in an error.
+/// The keys that seal stored secrets. They never appear in output or errors.
 ///
-/// The first seals, all of them open: so a key is replaced by putting the new one in front.
+/// The first key seals, and all of them open. To replace a key, put the new one first.
 public struct SecretKeys: Equatable, Sendable {
     private let keys: [[UInt8]]
 
     /// Reads keys of 32 bytes in Base64, separated by white space.
     ///
-    /// - Throws: what is wrong with which of them, without a character of it.
+    /// - Throws: the defect and the place of the key, without quoting it.
     public init(_ text: String) throws(SecretKeyError) {
         guard sodium_init() >= 0 else { throw SecretKeyError(reason: "libsodium cannot be used here") }
         let words = text.split(whereSeparator: \.isWhitespace)
@@ -28,9 +28,9 @@ public struct SecretKeys: Equatable, Sendable {
         self.keys = keys
     }
 
-    /// XChaCha20-Poly1305 with a random nonce; what is sealed for one credential opens for no other.
+    /// Seals secrets with XChaCha20-Poly1305 and a random nonce. They open only for the same credential.
     ///
-    /// The bytes: 1 for this form, the nonce, the secrets and 16 bytes that prove both.
+    /// The bytes: 1 for this format, the nonce, the encrypted secrets and an authentication tag of 16 bytes.
     ///
     /// C: `crypto_aead_xchacha20poly1305_ietf_encrypt`.
     public func seal(_ secrets: Secrets, for credential: String) -> [UInt8] {
@@ -45,7 +45,7 @@ public struct SecretKeys: Equatable, Sendable {
         return [SecretKeys.form] + nonce + sealed
     }
 
-    /// The secrets that were sealed for a credential; nil if none of the keys opens them.
+    /// Opens the secrets of a credential. Nil if none of the keys opens them.
     ///
     /// C: `crypto_aead_xchacha20poly1305_ietf_decrypt`.
     public func open(_ sealed: [UInt8], for credential: String) -> Secrets? {
@@ -72,8 +72,8 @@ public struct SecretKeys: Equatable, Sendable {
     private static func owner(_ credential: String) -> [UInt8] { [UInt8]("postrider credential \(credential)".utf8) }
 }
 
-/// Why a text holds no keys that can be used.
+/// Why a text contains no usable keys.
 public struct SecretKeyError: Error, Equatable, Sendable {
-    /// A clause without a character of the text.
+    /// The reason as a clause, without any character of the text.
     public let reason: String
 }

@@ -3,17 +3,17 @@
 internal import CCryptoSystem
 internal import JobModel
 
-/// The secrets that sign webhooks, after Standard Webhooks 1.0. Never shown, never in an error.
+/// The secrets that sign webhooks by Standard Webhooks 1.0. They never appear in output or errors.
 ///
-/// While a secret is replaced there are two: each call carries a signature of each, and a receiver that knows either
-/// accepts it.
+/// While a secret is being replaced there are two. Each call then has a signature of each, and a receiver that knows
+/// either one accepts it.
 public struct WebhookKeys: Equatable, Sendable {
     private let keys: [[UInt8]]
 
-    /// Reads secrets like `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, separated by white space: each is 16 to 256 bytes
-    /// in Base64 behind the prefix.
+    /// Reads secrets like `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, separated by white space. Each has 16 to 256 bytes
+    /// in Base64 after the prefix.
     ///
-    /// - Throws: what is wrong with which of them, without a character of it.
+    /// - Throws: the defect and the place of the secret, without quoting it.
     public init(_ text: String) throws(WebhookKeyError) {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard !words.isEmpty else { throw WebhookKeyError(reason: "there is no secret in it") }
@@ -34,9 +34,9 @@ public struct WebhookKeys: Equatable, Sendable {
         self.keys = keys
     }
 
-    /// The value of `webhook-signature`: for each secret `v1,` and the HMAC-SHA256 of id, time and body, in Base64.
+    /// The value of `webhook-signature`: for each secret `v1,` and the HMAC-SHA256 of id, time and body in Base64.
     ///
-    /// - Parameter time: seconds since 1970, as `webhook-timestamp` says them.
+    /// - Parameter time: seconds since 1970, as in `webhook-timestamp`.
     ///
     /// C: `HMAC`.
     public func signature(id: String, time: Int64, body: [UInt8]) -> String {
@@ -52,8 +52,8 @@ public struct WebhookKeys: Equatable, Sendable {
     }
 }
 
-/// Why a text holds no secrets that can be used.
+/// Why a text contains no usable secrets.
 public struct WebhookKeyError: Error, Equatable, Sendable {
-    /// A clause without a character of the text.
+    /// The reason as a clause, without any character of the text.
     public let reason: String
 }

@@ -2,11 +2,10 @@
 
 internal import Admin
 
-/// Where a worker serves its pages, and what their readers must show.
+/// The address of a worker's pages, and the token that their readers must send.
 struct AdminPages: Equatable, Sendable {
-    /// Where.
     var address: AdminAddress
-    /// Never nil for an address that others than this machine reach.
+    /// The token. Never nil for an address that other machines can reach.
     var token: AdminToken?
 
     /// `--http`.

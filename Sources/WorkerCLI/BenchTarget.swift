@@ -3,11 +3,11 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// An nginx of our own that answers every call with 300 bytes of JSON, for `worker bench` without `--url`.
+/// A private nginx that answers each call with 300 bytes of JSON, for `worker bench` without `--url`.
 ///
-/// Ends with this process: the kernel sends it SIGTERM then (`setpriv --pdeathsig`).
+/// It ends with this process: the kernel then sends it SIGTERM (`setpriv --pdeathsig`).
 struct BenchTarget: ~Copyable {
-    /// What to call.
+    /// The URL to call.
     let url: String
     private let directory: String
     private let process: Int32
@@ -18,7 +18,9 @@ struct BenchTarget: ~Copyable {
         self.process = process
     }
 
-    /// Starts it on a free loopback port. - Throws: `usage` if there is no nginx.
+    /// Starts it on a free loopback port.
+    ///
+    /// - Throws: `usage` if nginx is missing.
     static func start() throws(CommandError) -> BenchTarget {
         var template = Array("/tmp/postrider-bench-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {

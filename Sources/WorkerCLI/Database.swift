@@ -3,16 +3,16 @@
 internal import JobStore
 internal import PGClient
 
-/// Connecting for a command, and what its errors mean for the person who typed it.
+/// Connects for a command, and turns database errors into messages for the user.
 enum Database {
-    /// The flag that every command with a database has.
+    /// The flag of each command that uses a database.
     static let flag = Flag(
         name: "database", kind: .text, placeholder: "URL", example: "postgresql://localhost/app",
         fallback: "DATABASE_URL, else libpq's", meaning: "where the jobs are; a URL or key=value words of libpq")
 
-    /// Where to connect: the flag or its variable, then `DATABASE_URL`, then what libpq finds itself.
+    /// The connection string: the flag or its variable, then `DATABASE_URL`, then libpq's own defaults.
     ///
-    /// - Throws: `usage` naming the place, without quoting it: it may hold a password.
+    /// - Throws: `usage`, which names the source and does not quote the string, since it may contain a password.
     static func connectionString(_ arguments: Arguments) throws(CommandError) -> String {
         let given = arguments.text("database")
         let text = given ?? arguments.environment["DATABASE_URL"] ?? ""
@@ -25,7 +25,9 @@ enum Database {
         }
     }
 
-    /// Connects; a command that only reads also does where sessions are read-only by default. - Throws: `unreachable`.
+    /// Connects. A command that only reads also accepts servers that are read-only by default.
+    ///
+    /// - Throws: `unreachable`.
     static func connect(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
         let text = try connectionString(arguments)
         do throws(PGError) {
@@ -40,14 +42,18 @@ enum Database {
         }
     }
 
-    /// Connects to a database whose schema this program understands. - Throws: `unreachable`, `schema`.
+    /// Connects to a database whose schema fits this program.
+    ///
+    /// - Throws: `unreachable`, `schema`.
     static func open(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
         let connection = try connect(arguments, readsOnly: readsOnly)
         try check(connection)
         return connection
     }
 
-    /// Looks whether this program understands the schema; what tells so later. - Throws: `schema`.
+    /// Checks whether the schema fits this program. Returns the check for later use.
+    ///
+    /// - Throws: `schema`.
     @discardableResult
     static func check(_ connection: borrowing PGConnection) throws(CommandError) -> SchemaCheck {
         let check: SchemaCheck
@@ -65,13 +71,15 @@ enum Database {
         return check
     }
 
-    /// Looks whether the role that connects may run jobs. - Throws: `usage`.
+    /// Checks whether the connected role may run jobs.
+    ///
+    /// - Throws: `usage`.
     static func checkRights(_ connection: borrowing PGConnection) throws(CommandError) {
         guard let missing = try missingRight(connection) else { return }
         throw .usage("--\(flag.name)", missing.reason, missing.remedy)
     }
 
-    /// Why the role that connects may not run jobs; nil: it may, or there is no schema to have rights in.
+    /// Why the connected role may not run jobs. Nil if it may, or if the schema is missing.
     static func missingRight(_ connection: borrowing PGConnection) throws(CommandError) -> MissingRight? {
         do throws(PGError) {
             return try MissingRight.toRunJobs(connection)
@@ -80,8 +88,9 @@ enum Database {
         }
     }
 
-    /// Looks whether sessions may write: the connection string may have been content with any server. - Throws:
-    /// `unreachable`.
+    /// Checks whether sessions may write, because the connection string may accept any server.
+    ///
+    /// - Throws: `unreachable`.
     static func checkWrites(_ connection: borrowing PGConnection) throws(CommandError) {
         let advice: String?
         do throws(PGError) {
@@ -92,7 +101,7 @@ enum Database {
         if let advice { throw CommandError(.unreachable, "database takes no writes: \(advice)") }
     }
 
-    /// Row-level security that keeps jobs from being run; nil: none does.
+    /// Row-level security that hides jobs from a worker; nil if no table has any.
     static func rowSecurity(_ connection: borrowing PGConnection) throws(CommandError) -> RowSecurity? {
         do throws(PGError) {
             return try RowSecurity.found(connection)
@@ -101,12 +110,12 @@ enum Database {
         }
     }
 
-    /// Not connected, and what to look at.
+    /// The error of a failed connection, with advice.
     static func unreachable(_ error: PGError) -> CommandError {
         CommandError(.unreachable, "database not reachable: \(error.message); check --database or POSTRIDER_DATABASE")
     }
 
-    /// A statement that failed: refused input is the user's, a lost connection is 69, the rest is 70.
+    /// The error of a failed statement. Refused input is a usage error, a lost connection gives 69, other errors 70.
     static func failure(_ error: PGError) -> CommandError {
         switch error.code {
         case .connect, .timeout, .lost, .connectionString: return unreachable(error)
@@ -123,12 +132,12 @@ enum Database {
         }
     }
 
-    /// A right is missing.
+    /// The error about a missing right.
     private static func refused(_ message: String) -> CommandError {
         CommandError(.usage, "\(message); the role that connects needs more rights, see docs/roles.md")
     }
 
-    /// A failure of the store.
+    /// The error of the job store.
     static func failure(_ error: StoreError) -> CommandError {
         switch error.code {
         case .newer, .changed, .unreleased: CommandError(.schema, error.message)

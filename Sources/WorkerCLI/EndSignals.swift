@@ -3,9 +3,10 @@
 internal import Glibc
 internal import Reactor
 
-/// The signals that ask a command for its end.
+/// The signals that ask a command to stop.
 enum EndSignals {
-    /// SIGINT, SIGTERM and SIGHUP, to be read instead of ending the process; before there are other threads.
+    /// Blocks SIGINT, SIGTERM and SIGHUP, so that they can be read instead of ending the process. Call it before other
+    /// threads start.
     ///
     /// - Throws: `internalError` with the system's reason.
     static func take() throws(CommandError) -> SignalSource {

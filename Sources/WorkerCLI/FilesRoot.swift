@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// The directory that `--files` names: jobs read and write below it, and nowhere else.
+/// The directory of `--files`. Jobs read and write files only below it.
 enum FilesRoot {
-    /// Looks whether it can be used.
+    /// Checks whether it can be used.
     ///
-    /// - Throws: `usage` for what is missing, no directory, or not to be written.
+    /// - Throws: `usage` if it is missing, not a directory, or not writable.
     static func check(_ path: String) throws(CommandError) {
         let right = "give a directory that this user may write, like --files /var/lib/postrider"
         var status = stat()

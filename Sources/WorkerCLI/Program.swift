@@ -3,9 +3,9 @@
 internal import Glibc
 internal import JobModel
 
-/// The commands and the way from the words of the line to one of them.
+/// The commands, and the choice of one by the words of the command line.
 public enum Program {
-    /// In the order of help.
+    /// The commands in the order of help.
     static let commands: [CommandSpec] = [
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
         ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
@@ -13,7 +13,7 @@ public enum Program {
         DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]
 
-    /// Runs the command that the words name; `run` if they begin with a flag or are none.
+    /// Runs the named command. If there are no words, or the first one is a flag, it is `run`.
     ///
     /// An error becomes one line on stderr, `worker: …`.
     public static func run(_ words: [String]) -> ExitCode {
@@ -48,10 +48,11 @@ public enum Program {
     }
 
     /// The command of this name.
-    /// - Throws: `usage` with the name that is nearest, or all of them.
+    ///
+    /// - Throws: `usage` with the nearest name, or with all names.
     static func command(named name: String) throws(CommandError) -> CommandSpec {
         if let command = commands.first(where: { $0.name == name }) { return command }
-        // Not quoted if it may be more than a slip: a connection string without its flag.
+        // The word is quoted only if it is a typing error. Otherwise it may be a connection string without its flag.
         let isWord = name.count <= 20 && name.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
         let what = isWord ? quoted(name) : "the first word"
         let names = commands.map(\.name)

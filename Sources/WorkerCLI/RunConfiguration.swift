@@ -6,38 +6,38 @@ internal import WebhookSigning
 
 /// All settings of `worker run`, checked.
 struct RunConfiguration: Equatable, Sendable {
-    /// For libpq; may hold a password, so it is never shown.
+    /// The connection string for libpq. It may contain a password, so it is never shown.
     var database: String
-    /// Calls in flight.
+    /// The most calls in flight.
     var concurrency: Int
-    /// Queues to take jobs of; empty: every queue.
+    /// The queues to take jobs from; empty: all queues.
     var queues: [String]
-    /// Bytes that request bodies, answers and unwritten results may take.
+    /// The bytes that request bodies, answers and unwritten results may take.
     var memory: Int
     /// How long a stop waits for running calls.
     var drain: Duration
-    /// Whether the worker ends when nothing is left to do.
+    /// Whether the worker ends when no work is left.
     var runsOnce: Bool
     /// Whether private, loopback and link-local addresses may be called.
     var allowsPrivate: Bool
-    /// Whose rows of `servers` are used.
+    /// The environment whose rows of `servers` are used.
     var environment: String
-    /// Part of the cache metadata; nil: none.
+    /// The application version in the cache metadata; nil: none.
     var appVersion: String?
-    /// The directory that files of jobs stay below; nil: jobs with files are refused.
+    /// The directory that contains all files of jobs; nil: jobs with files are refused.
     var files: String?
-    /// What webhooks are signed with; nil: they are refused.
+    /// The keys that sign webhooks; nil: webhooks are refused.
     var webhookKeys: WebhookKeys?
-    /// What secrets of credentials are sealed with; nil: only those that are not sealed can be used.
+    /// The keys that seal credentials' secrets; nil: the worker can only use unsealed secrets.
     var secretKeys: SecretKeys?
-    /// Where health and metrics are served; nil: nowhere.
+    /// The address of health and metrics; nil: not served.
     var pages: AdminPages?
-    /// Off behind PgBouncer in transaction mode.
+    /// Whether statements are prepared. False behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
-    /// How log lines look.
+    /// The format of log lines.
     var logFormat: LogFormat
 
-    /// The flags of `run`, shared with what starts workers itself.
+    /// The flags of `run`, shared with commands that start a worker.
     static let flags = [
         Flag(
             name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "8", fallback: "8",
@@ -75,12 +75,14 @@ struct RunConfiguration: Equatable, Sendable {
             fallback: "auto: text on a terminal, else json", meaning: "text, json or auto"),
     ]
 
-    /// Reads the checked flags. - Throws: `usage` for a connection string that libpq cannot read.
+    /// Reads the checked flags.
+    ///
+    /// - Throws: `usage` for a connection string that libpq cannot read.
     init(_ arguments: Arguments) throws(CommandError) {
         try self.init(arguments, database: Database.connectionString(arguments))
     }
 
-    /// Reads the checked flags but that of the database.
+    /// Reads the checked flags except the database.
     init(_ arguments: Arguments, database: String) throws(CommandError) {
         self.database = database
         concurrency = arguments.whole("concurrency", default: 8)

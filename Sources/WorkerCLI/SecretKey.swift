@@ -2,9 +2,8 @@
 
 internal import SecretSealing
 
-/// Where the key that seals secrets comes from.
+/// The source of the key that seals secrets.
 enum SecretKey {
-    /// `--secret-key-file`.
     static let source = SecretSource(
         name: "secret-key-file", variable: "POSTRIDER_SECRET_KEY", example: "/etc/postrider/secret-key",
         fallback: "the key in POSTRIDER_SECRET_KEY",
@@ -13,7 +12,7 @@ enum SecretKey {
 
     /// The keys; nil if none are given.
     ///
-    /// - Throws: `usage` for a file that cannot be read and for text that holds no keys; without a word of it.
+    /// - Throws: `usage` for an unreadable file and for a text without keys. The message quotes no part of it.
     static func read(_ arguments: Arguments) throws(CommandError) -> SecretKeys? {
         try source.read(arguments, SecretKeys.init(_:), reason: \.reason)
     }

@@ -4,11 +4,11 @@ internal import Glibc
 internal import JobModel
 internal import Reactor
 
-/// Standard input for a secret: a person at a terminal is asked for it, and what they type is not shown.
+/// Reads a secret from standard input. At a terminal it prompts, and does not show the typed text.
 enum SecretPrompt {
-    /// The bytes of standard input, of a terminal its next line; nil if there are more than the limit.
+    /// The bytes of standard input, or the next line of a terminal. Nil above the limit.
     ///
-    /// - Throws: `usage` when it cannot be read; `internalError` when a signal ends the wait.
+    /// - Throws: `usage` if it cannot be read; `internalError` if a signal ends the wait.
     static func read(_ name: String, limit: Int) throws(CommandError) -> [UInt8]? {
         guard isatty(0) == 1 else { return try Terminal.read("-", limit: limit) }
         let signals = try EndSignals.take()
@@ -17,7 +17,7 @@ enum SecretPrompt {
         var hidden = shown
         hidden.c_lflag &= ~tcflag_t(ECHO)
         unsafe tcsetattr(0, TCSAFLUSH, &hidden)
-        // Asked before, a quick answer would be shown, and thrown away.
+        // The prompt comes after the echo is off. Otherwise a quick answer would be shown and dropped.
         Terminal.write("secret of \(SanitizedText.escape(name)), not shown: ", to: .error)
         defer {
             unsafe tcsetattr(0, TCSAFLUSH, &shown)
@@ -30,7 +30,7 @@ enum SecretPrompt {
         return line
     }
 
-    /// Waits for a line; false if a signal comes first. C: `poll`.
+    /// Waits for a line. False if a signal arrives first. C: `poll`.
     private static func isTyped(_ signals: borrowing SignalSource) -> Bool {
         var entries = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
@@ -40,7 +40,8 @@ enum SecretPrompt {
         return entries[1].revents == 0
     }
 
-    /// A line, which the terminal gives at once; nil if it may have lost its end: the system keeps 4,095 bytes of it.
+    /// A line of a terminal. Nil if its end may be lost: the system keeps 4,095 bytes of a line.
+    ///
     /// C: `read`.
     private static func line() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4_096)

@@ -4,33 +4,32 @@ internal import Glibc
 internal import JobModel
 internal import Synchronization
 
-/// Text out and bytes in, by the descriptors; Glibc's `stdout` is no part of Swift 6.
+/// Writes text and reads bytes by descriptors. Swift 6 does not allow Glibc's `stdout`, a global variable.
 enum Terminal {
-    /// Where text goes.
+    /// The target of text.
     enum Stream: Int32 {
-        /// What was asked for.
+        /// The requested output.
         case output = 1
-        /// What is told beside it.
+        /// Messages about it.
         case error = 2
     }
 
-    /// The number of the error that kept text from standard output; 0: none, or nobody reads there any more.
+    /// The number of the error that prevented a write to standard output. 0: no error, or the reader has gone.
     static var outputError: Int32 { failure.load(ordering: .relaxed) }
     private static let failure = Atomic<Int32>(0)
 
-    /// Writes all of the text; gives up when that fails, see `outputError`. C: `write`.
+    /// Writes the whole text. After an error it stops; see `outputError`. C: `write`.
     static func write(_ text: String, to stream: Stream = .output) {
         write(Array(text.utf8), to: stream)
     }
 
-    /// Writes all of the bytes.
     static func write(_ bytes: [UInt8], to stream: Stream) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(stream.rawValue, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             if count < 0 && errno == EAGAIN {
-                // Somebody who shares it has made it non-blocking.
+                // Another process that shares the descriptor has made it non-blocking.
                 var entry = pollfd(fd: stream.rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
                 continue
@@ -43,15 +42,15 @@ enum Terminal {
         }
     }
 
-    /// Takes the numbers of standard input, output and error that are closed, so that no connection gets them and is
-    /// written into: each use of them fails. C: `fcntl`, `open`.
+    /// Opens standard input, output and error if they are closed, in a mode in which each use fails. Otherwise a
+    /// connection could get such a number, and output would be written into it. C: `fcntl`, `open`.
     static func occupyClosed() {
         for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
         }
     }
 
-    /// Writes findings, one a line: the grade, what was looked at, what was found.
+    /// Writes one line for each finding: the severity, the subject and the result.
     static func write(_ findings: [Finding]) {
         for finding in findings {
             let grade = finding.grade.rawValue, subject = finding.subject
@@ -63,10 +62,10 @@ enum Terminal {
         }
     }
 
-    /// Whether a person reads the stream. C: `isatty`.
+    /// Whether the stream is a terminal. C: `isatty`.
     static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.rawValue) == 1 }
 
-    /// Reads a file, or standard input for `-`, up to a limit; nil if it is longer.
+    /// Reads a file, or standard input for `-`, up to a limit. Nil if it is longer.
     ///
     /// - Throws: `usage` with the system's reason.
     static func read(_ path: String, limit: Int) throws(CommandError) -> [UInt8]? {
@@ -85,7 +84,7 @@ enum Terminal {
         return nil
     }
 
-    /// What the system calls an error. C: `strerror`.
+    /// The system's text of an error. C: `strerror`.
     static func reason(_ number: Int32) -> String {
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }

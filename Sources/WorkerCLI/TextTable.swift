@@ -4,8 +4,8 @@ internal import JobModel
 
 /// Rows in columns of equal width, for a terminal.
 enum TextTable {
-    /// The header and the rows, two spaces between columns; texts are made harmless, and cut at `widest` but for the
-    /// last column.
+    /// The header and the rows, with two spaces between columns. Texts are sanitized. All columns except the last are
+    /// cut at `widest`.
     static func format(_ header: [String], _ rows: [[String]], widest: Int = 60) -> String {
         let cells = ([header] + rows).map { row in
             row.indices.map { cell(row[$0], $0 == header.count - 1 ? .max : widest) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The picture that `worker watch` draws of rows: one line each, indented as the tree is, with a bar.
+/// The lines that `worker watch` draws: one for each row, indented like the tree, with a bar.
 enum WatchFrame {
     private static let barWidth = 18
 
     /// One line for each row, at most `width` characters long.
     ///
-    /// Below 60 columns the bar is left out, so that the counts still fit.
+    /// Below 60 columns the bar is left out, so that the counts fit.
     static func lines(_ rows: [WatchRow], width: Int) -> [String] {
         let hasBar = width >= 60
         let right = 11 + (hasBar ? barWidth + 1 : 0) + 24
@@ -21,7 +21,7 @@ enum WatchFrame {
         }
     }
 
-    /// `[########........]`; a full one only when all is done.
+    /// `[########........]`. The bar is full only when all is done.
     static func bar(_ row: WatchRow) -> String? {
         guard let share = row.share else { return nil }
         let inner = barWidth - 2

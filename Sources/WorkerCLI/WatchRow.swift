@@ -3,27 +3,27 @@
 internal import JobModel
 internal import PGClient
 
-/// One row of `postrider_internal.watch`: a job, and how far it or what is below it has come.
+/// One row of `postrider_internal.watch`: a job, and the progress of it or of the jobs below it.
 struct WatchRow: Sendable {
-    /// How many trees it stands in; 0 for a root.
+    /// The depth in the tree; 0 for the root.
     var depth = 0
     /// The job's id.
     var id: Int64 = 0
-    /// What it is, for people: `POST http://…`, `chain signup`.
+    /// A title for people, such as `POST http://…` or `chain signup`.
     var title = ""
-    /// The word of `job_status`.
+    /// The state, as in `job_status`.
     var state = ""
-    /// Of a batch or chain: members so far, those that have ended, those of them that failed, those under way.
+    /// The counts of a batch or chain: members so far, ended members, failed members, and members under way.
     var members: (children: Int64, finished: Int64, failed: Int64, active: Int64)?
-    /// Of a transfer under way: bytes so far and, if known, in all.
+    /// The progress of a running transfer: bytes so far, and in all if known.
     var bytes: (done: Int64, total: Int64?)?
-    /// Its status or error_code, once it has ended.
+    /// Its status or error_code, once the job has ended.
     var note = ""
 
     /// Whether the job has ended.
     var isOver: Bool { !["waiting", "scheduled", "ready", "running"].contains(state) }
 
-    /// All of it as one line for a file: `12 chain signup running 3/7, 1 failed`.
+    /// The row as one line for a file: `12 chain signup running 3/7, 1 failed`.
     var line: String {
         var words = ["\(id)", title, state]
         if let count { words.append(count) }
@@ -44,14 +44,14 @@ struct WatchRow: Sendable {
             ?? Self.megabytes(bytes.done) + " MB"
     }
 
-    /// How much of it is done, 0 to 1; nil if nobody knows.
+    /// The finished share, 0 to 1; nil if unknown.
     var share: Double? {
         if let members { return members.children == 0 ? nil : Double(members.finished) / Double(members.children) }
         guard let bytes, let total = bytes.total, total > 0 else { return nil }
         return min(1, Double(bytes.done) / Double(total))
     }
 
-    /// With one digit behind the point, and no floating point to format it.
+    /// The size in MB with one decimal, without floating-point arithmetic.
     private static func megabytes(_ bytes: Int64) -> String {
         let tenths = bytes / 100_000
         return "\(tenths / 10).\(tenths % 10)"
@@ -59,11 +59,10 @@ struct WatchRow: Sendable {
 }
 
 extension WatchRow {
-    /// The columns that `read` expects, in their order.
+    /// The columns that `read` expects, in order.
     static let columns =
         "depth::bigint, id, title, state, children, finished, failed, active, bytes_done, bytes_total, coalesce(note, '')"
 
-    /// The row of a result with those columns.
     static func read(_ result: borrowing PGResult, _ row: Int) -> WatchRow {
         var shown = WatchRow()
         shown.depth = Int(result.int64(row, 0))

@@ -2,13 +2,13 @@
 
 internal import CLinux
 
-/// Lines that are drawn again and again in the same place of a terminal.
+/// Lines that are repeatedly drawn in the same place of a terminal.
 ///
-/// Each drawing is one write that goes up to the first line and overwrites each to its end: nothing is cleared before
-/// it is drawn anew, so nothing flickers. Wrapping is off meanwhile: a wide character too much must not make a second
-/// line.
+/// Each drawing is one write. It moves up to the first line and overwrites each line to its end. No line is cleared
+/// before it is drawn, so the picture does not flicker. Line wrapping is off, because a wide character must not cause a
+/// second line.
 struct WatchScreen {
-    /// Columns and rows.
+    /// The columns and rows of the terminal.
     struct Size: Equatable {
         var columns: Int
         var rows: Int
@@ -17,7 +17,7 @@ struct WatchScreen {
     private var drawn = 0
     private var size = Size(columns: 80, rows: 24)
 
-    /// The size now; 80 by 24 where the terminal does not tell. C: `ioctl`, TIOCGWINSZ.
+    /// The current size; 80 by 24 if the terminal does not report it. C: `ioctl`, TIOCGWINSZ.
     static func size() -> Size {
         var columns: Int32 = 0
         var rows: Int32 = 0
@@ -26,11 +26,11 @@ struct WatchScreen {
         return Size(columns: Int(columns), rows: Int(rows))
     }
 
-    /// Draws the lines over those of the last time.
+    /// Draws the lines over the previous ones.
     mutating func draw(_ lines: [String], _ size: Size) {
         var text = drawn == 0 ? "\u{1b}[?25l\u{1b}[?7l" : ""
         if drawn > 0 && size != self.size {
-            // The terminal has broken the old lines anew; where they begin now is anybody's guess.
+            // The terminal has wrapped the old lines again, so their position is unknown.
             text += "\u{1b}[2J\u{1b}[H"
         } else if drawn > 1 {
             text += "\r\u{1b}[\(drawn - 1)A"
@@ -43,7 +43,7 @@ struct WatchScreen {
         self.size = size
     }
 
-    /// Leaves the last picture and gives the terminal back as it was.
+    /// Keeps the last picture on the screen, and restores the terminal.
     mutating func end() {
         guard drawn > 0 else { return }
         Terminal.write("\u{1b}[?7h\u{1b}[?25h\r\n")

@@ -2,9 +2,8 @@
 
 internal import WebhookSigning
 
-/// Where the secrets that sign webhooks come from.
+/// The source of the secrets that sign webhooks.
 enum WebhookSecrets {
-    /// `--webhook-secret-file`.
     static let source = SecretSource(
         name: "webhook-secret-file", variable: "POSTRIDER_WEBHOOK_SECRET", example: "/etc/postrider/webhook-secret",
         fallback: "the secrets in POSTRIDER_WEBHOOK_SECRET",
@@ -13,7 +12,7 @@ enum WebhookSecrets {
 
     /// The keys; nil if none are given.
     ///
-    /// - Throws: `usage` for a file that cannot be read and for text that holds no secrets; without a word of it.
+    /// - Throws: `usage` for an unreadable file and for a text without secrets. The message quotes no part of it.
     static func read(_ arguments: Arguments) throws(CommandError) -> WebhookKeys? {
         try source.read(arguments, WebhookKeys.init(_:), reason: \.reason)
     }

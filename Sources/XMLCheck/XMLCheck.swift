@@ -2,17 +2,17 @@
 
 internal import CXML
 
-/// Whether bytes are a well-formed XML document: a sentence about the first place where they are not.
+/// Checks whether bytes are a well-formed XML document, and describes the first defect.
 ///
-/// libxml2 reads the document once and keeps nothing of it. Entities are never expanded and nothing is loaded, so a
-/// document costs time and memory in proportion to its size whatever it declares; deeper than 256 elements is refused.
-/// What an entity stands for is not looked at. About 10 ms for 1 MB.
+/// libxml2 reads the document once. Entities are never expanded and no resource is loaded. So time and memory are
+/// proportional to the document's size for any declarations. A depth of more than 256 elements is refused. The content
+/// of entities is not checked. It takes about 10 ms for 1 MB.
 public enum XMLCheck {
-    /// What is wrong with a document, without a word of it: `line 3: a tag is closed that is not the open one`.
+    /// The defect of a document, without quoting it: `line 3: a tag is closed that is not the open one`.
     ///
     /// - Parameters:
-    ///   - document: the bytes as they came.
-    ///   - charset: the name that the server gave, which overrides the document's own; a byte order mark overrides
+    ///   - document: the bytes as received.
+    ///   - charset: the charset that the server named. It overrides the document's own. A byte order mark overrides
     ///     both.
     /// - Returns: nil for a well-formed document.
     ///
@@ -33,8 +33,7 @@ public enum XMLCheck {
             || document.starts(with: [0xFF, 0xFE])
     }
 
-    /// libxml2's own texts quote the document; these do not. The numbers are those of `xmlParserErrors`, which are
-    /// fixed.
+    /// libxml2's own texts quote the document, and these do not. The numbers of `xmlParserErrors` are fixed.
     private static func reason(_ code: Int32) -> String {
         switch code {
         case 1, 110: "elements are nested deeper than 256, or a name or text is too long to be read"

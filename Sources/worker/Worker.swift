@@ -3,7 +3,7 @@
 internal import Glibc
 internal import WorkerCLI
 
-/// The program: all it does is in `WorkerCLI`, where tests reach it.
+/// The program. All its code is in `WorkerCLI`, where tests can reach it.
 @main
 struct Worker {
     static func main() {

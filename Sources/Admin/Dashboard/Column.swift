@@ -2,25 +2,25 @@
 
 internal import JobModel
 
-/// One column of a table, or one fact of a job: its name, the SQL that gives it, and how it is shown.
+/// One column of a table, or one fact of a job: its name, its SQL expression and its format.
 struct Column: Sendable {
-    /// What a value is.
+    /// The kind of value.
     enum Kind {
-        /// As it is.
+        /// Plain text.
         case text
-        /// As it is, each character as wide as the next: URLs, commands, JSON.
+        /// Text in a monospaced font: URLs, commands, JSON.
         case code
-        /// Likewise, and never broken into lines: a word of a closed list.
+        /// Monospaced text without line breaks: a word of a closed list.
         case word
-        /// A whole or decimal number; to the right.
+        /// A whole or decimal number, aligned to the right.
         case number
-        /// Bytes.
+        /// A size in bytes.
         case size
-        /// The state of anything, coloured.
+        /// A coloured state.
         case state
-        /// A moment; shown by its distance from now.
+        /// A moment, shown as its distance from now.
         case moment
-        /// A moment, shown itself and by its distance.
+        /// A moment, shown with its distance from now.
         case instant
         /// An interval.
         case span
@@ -40,8 +40,8 @@ struct Column: Sendable {
         self.sql = sql
     }
 
-    /// For a select list: text, null if there is no value. A moment is its time and its age in seconds; one that never
-    /// comes is none.
+    /// The expression for a select list: text, or null without a value. A moment becomes its time and its age in
+    /// seconds. Infinity counts as no value.
     var expression: String {
         switch kind {
         case .moment, .instant:
@@ -54,7 +54,6 @@ struct Column: Sendable {
         }
     }
 
-    /// Adds a value.
     func write(_ value: String?, to html: inout HTML) {
         guard let value, !value.isEmpty else { return }
         switch kind {
@@ -82,13 +81,13 @@ struct Column: Sendable {
         }
     }
 
-    /// A path with arguments.
+    /// The link to a path with arguments.
     static func link(_ path: String, _ arguments: KeyValuePairs<String, String>) -> String {
         let fields = arguments.map { FormField($0.key, $0.value) }
         return path + "?" + String(decoding: PercentEncoding.encode(fields, space: .percent), as: UTF8.self)
     }
 
-    /// Thin spaces between thousands.
+    /// The number with thin spaces between thousands.
     static func grouped(_ number: String) -> String {
         let whole = number.prefix { $0 != "." }
         guard whole.count > 4, whole.allSatisfy({ ("0"..."9").contains($0) }) else { return number }

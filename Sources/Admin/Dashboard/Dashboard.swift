@@ -2,18 +2,19 @@
 
 internal import PGClient
 
-/// The dashboard: what the views say, for people. It changes nothing.
+/// The dashboard shows the views to people. It changes nothing.
 struct Dashboard: Sendable {
     private let database: ReadOnlyDatabase
 
-    /// How long a reader waits for another one: 100 looks, 1 s. Beyond that it is told to come back: threads are few.
+    /// How often a reader checks whether another one has finished: 100 times in 1 s. Then it gets a 503, because
+    /// threads are few.
     private static let waits = 100
 
     init(_ database: ReadOnlyDatabase) {
         self.database = database
     }
 
-    /// The page at a path: 404 if there is none, 503 with a reason while the database does not answer.
+    /// The page at a path. 404 if it does not exist, 503 with a reason while the database does not answer.
     func page(for request: PageRequest) -> Page {
         switch request.path {
         case "/dashboard.css": return Dashboard.asset(PackageResources.dashboard_css, "text/css; charset=utf-8")
@@ -68,7 +69,7 @@ struct Dashboard: Sendable {
         }
     }
 
-    /// libpq's own words for a lost connection name hosts and users; they stand in the worker's log.
+    /// libpq's message about a lost connection names hosts and users, so only the worker's log has it.
     private static func reason(_ error: PGError) -> String {
         switch error.code {
         case .server: error.message

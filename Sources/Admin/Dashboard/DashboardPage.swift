@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One page of the dashboard, read from the database and ready to be written.
+/// One page of the dashboard. Its data is read from the database before it is written.
 protocol DashboardPage: Sendable {
     /// Its headline.
     var title: String { get }
     /// Its place in the menu.
     var path: String { get }
-    /// Whether it changes while somebody looks at it.
+    /// Whether it is refreshed while it is open.
     var isLive: Bool { get }
-    /// 200, or 404 for what is not there.
+    /// 200, or 404 if the object does not exist.
     var status: UInt32 { get }
 
-    /// Adds all below the headline.
+    /// Adds the content below the headline.
     func write(to html: inout HTML)
 }
 

@@ -2,12 +2,12 @@
 
 internal import JobModel
 
-/// Markup of a page. What is added as text or as the value of an attribute is escaped; names are the program's own.
+/// The markup of a page. Texts and attribute values are escaped. Names come from the program itself.
 struct HTML: Sendable {
-    /// What was added so far.
+    /// The markup so far.
     private(set) var markup = ""
 
-    /// Adds an element and what it holds.
+    /// Adds an element with its content.
     mutating func element<Failure: Error>(
         _ name: StaticString, _ attributes: KeyValuePairs<StaticString, String> = [:],
         _ content: (inout HTML) throws(Failure) -> Void
@@ -17,34 +17,32 @@ struct HTML: Sendable {
         markup += "</\(name)>"
     }
 
-    /// Adds an element that holds text.
     mutating func element(_ name: StaticString, _ text: String) {
         element(name, [:], text)
     }
 
-    /// Adds an element with attributes that holds text.
     mutating func element(_ name: StaticString, _ attributes: KeyValuePairs<StaticString, String>, _ text: String) {
         element(name, attributes) { $0.text(text) }
     }
 
-    /// Adds an element that holds nothing and has no end: `input`, `meta`.
+    /// Adds an empty element without an end tag, such as `input` or `meta`.
     mutating func open(_ name: StaticString, _ attributes: KeyValuePairs<StaticString, String> = [:]) {
         markup += "<\(name)"
         for (key, value) in attributes { markup += " \(key)=\"\(HTML.escaped(value))\"" }
         markup += ">"
     }
 
-    /// Adds text.
     mutating func text(_ text: String) {
         markup += HTML.escaped(text)
     }
 
-    /// Adds the beginning of every document of HTML.
+    /// Adds the first line of an HTML document.
     mutating func doctype() {
         markup += "<!doctype html>"
     }
 
-    /// Control characters and marks of direction are spelled out: a job's URL may hold them.
+    /// Escapes text. Control characters and marks of direction become visible codes, because a job's URL may contain
+    /// them.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in SanitizedText.escape(text, keepsLines: true).unicodeScalars {

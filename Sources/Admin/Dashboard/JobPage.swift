@@ -3,10 +3,10 @@
 internal import JobModel
 internal import PGClient
 
-/// All that is known of one job: what it is, why it stands where it does, its tries, its answer, what is below it.
+/// All facts about one job: its columns, the reason of its state, its attempts, its answer and its members.
 struct JobPage: DashboardPage {
     private let id: Int64
-    /// Of its columns, in their order; nil: there is no such job.
+    /// The values of its columns, in order; nil if the job does not exist.
     private let facts: [String?]?
     private let why: String?
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
@@ -14,14 +14,14 @@ struct JobPage: DashboardPage {
 
     let path = "/jobs"
 
-    /// What came back.
+    /// The answer of the server.
     private struct Answer: Sendable {
         var headers: [(name: String, value: String)]
         var result: String?
         var body: String?
     }
 
-    /// Reads the job and all that belongs to it.
+    /// Reads the job and its related rows.
     init(_ id: Int64, _ connection: borrowing PGConnection) throws(PGError) {
         self.id = id
         var parameters = PGParameters()
@@ -100,7 +100,7 @@ struct JobPage: DashboardPage {
         }
     }
 
-    /// Of the body the first 16 KiB are read: 4,000 characters are shown. A result is laid out if it is not long.
+    /// Reads the first 16 KiB of the body, of which 4,000 characters are shown. A short result is formatted.
     private static func answer(
         _ connection: borrowing PGConnection, _ parameters: inout PGParameters
     ) throws(PGError) -> Answer? {
@@ -167,7 +167,8 @@ struct JobPage: DashboardPage {
             source: "from postrider.attempts where job_id = $1 order by started_at desc, attempt desc", limit: 200),
         ViewTable(
             title: "Members", columns: JobsPage.columns,
-            // The members first: job_status would be computed for each of them before any is left out.
+            // The members are selected first. Otherwise `job_status` would be computed for all of them before the limit
+            // applies.
             source: """
                 from postrider.job_status s
                 where s.id = any (array(

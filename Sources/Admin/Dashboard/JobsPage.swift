@@ -3,7 +3,7 @@
 internal import JobStore
 internal import PGClient
 
-/// A list of jobs, newest first, and the form that chooses them.
+/// A list of jobs, newest first, with its filter form.
 struct JobsPage: DashboardPage {
     private let filter: JobFilter
     private let rows: ViewTable.Rows
@@ -14,8 +14,10 @@ struct JobsPage: DashboardPage {
 
     private static let usualLimit = 50
 
-    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`; `PageFilters` names a bad one, and it counts as not
-    ///   given.
+    /// Reads the jobs of a filter.
+    ///
+    /// - Parameter arguments: `state`, `queue`, `tag`, `limit`. An invalid one is ignored, and `PageFilters` reports
+    ///   it.
     init(_ arguments: [String: String], _ connection: borrowing PGConnection) throws(PGError) {
         let limit = arguments["limit"].flatMap(Int.init).flatMap { PageFilters.limits.contains($0) ? $0 : nil }
         filter = JobFilter(
@@ -53,7 +55,7 @@ struct JobsPage: DashboardPage {
         }
     }
 
-    /// What is said of a job in lists.
+    /// The columns of a list of jobs.
     static let columns = [
         Column("job", .job, "s.id"), Column("state", .state, "s.state"), Column("queue", .queue, "s.queue"),
         Column("lane", .text, "s.lane"), Column("name", .text, "coalesce(s.name, s.tag)"),

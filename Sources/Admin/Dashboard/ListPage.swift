@@ -2,9 +2,9 @@
 
 internal import PGClient
 
-/// A page that is one view, or a few.
+/// A page that shows one view, or a few.
 struct ListPage: DashboardPage {
-    /// What a page of this kind shows.
+    /// The tables of such a page.
     struct Plan: Sendable {
         let title: String
         let tables: [ViewTable]
@@ -14,7 +14,7 @@ struct ListPage: DashboardPage {
     private let plan: Plan
     private let rows: [ViewTable.Rows]
 
-    /// The page at a path; nil if there is none.
+    /// The page at a path; nil if the path is unknown.
     init?(_ path: String, _ connection: borrowing PGConnection) throws(PGError) {
         guard let plan = ListPage.plans[path] else { return nil }
         self.path = path
@@ -30,7 +30,7 @@ struct ListPage: DashboardPage {
         for (table, rows) in zip(plan.tables, rows) { table.write(rows, to: &html) }
     }
 
-    /// By their paths.
+    /// The pages by path.
     static let plans: [String: Plan] = [
         "/lanes": Plan(title: "Lanes", tables: [lanes]),
         "/services": Plan(title: "Services", tables: [services, servers]),
@@ -45,7 +45,7 @@ struct ListPage: DashboardPage {
         limit: 200,
         empty: "No lane has jobs or limits.")
 
-    /// What is said of a lane.
+    /// The columns of a lane.
     static let laneColumns = [
         Column("lane", .text, "lane"),
         Column(

@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// The first page: how many jobs are where, who works, and what failed last.
+/// The first page: counts of jobs by state, the workers, and the last failures.
 struct OverviewPage: DashboardPage {
     private let queues: ViewTable.Rows
     private let workers: ViewTable.Rows
@@ -39,7 +39,7 @@ struct OverviewPage: DashboardPage {
         OverviewPage.failureTable.write(failures, to: &html)
     }
 
-    /// States whose jobs are counted over all queues.
+    /// The states that are counted over all queues.
     private static let cards = ["ready", "running", "scheduled", "waiting", "succeeded", "failed", "unknown"]
 
     private static let queueTable = ViewTable(

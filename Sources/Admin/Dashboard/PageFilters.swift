@@ -2,14 +2,14 @@
 
 internal import JobStore
 
-/// The filters of a page, which are the arguments of its query. Pure.
+/// The filters of a page: the arguments of its query. Pure.
 enum PageFilters {
-    /// How many jobs a list may have.
+    /// The allowed number of jobs in a list.
     static let limits = 1...1000
 
     private static let known: [String: [String]] = ["/jobs": ["id", "state", "queue", "tag", "limit"]]
 
-    /// A sentence for each filter of a request that cannot be used. The page is shown without it; a job's page is not
+    /// A sentence for each unusable filter of a request. The page is shown without the filter. Only a job's page is not
     /// shown without its id.
     static func defects(_ request: PageRequest) -> [String] {
         let known = known[request.path] ?? []

@@ -2,9 +2,9 @@
 
 internal import JobModel
 
-/// What stands around every page of the dashboard.
+/// The frame of every page of the dashboard.
 enum Shell {
-    /// Where the reader can go.
+    /// The entries of the menu.
     private static let places: KeyValuePairs<String, String> = [
         "/": "Overview", "/jobs": "Jobs", "/lanes": "Lanes", "/services": "Services", "/credentials": "Credentials",
         "/schedules": "Schedules", "/cache": "Cache",
@@ -13,8 +13,8 @@ enum Shell {
     /// A whole document.
     ///
     /// - Parameters:
-    ///   - path: which place of the menu it belongs to.
-    ///   - isLive: whether it is read anew while somebody looks at it.
+    ///   - path: the menu entry of the page.
+    ///   - isLive: whether the page is refreshed while it is open.
     static func page(
         status: UInt32 = 200, title: String, path: String, isLive: Bool, _ content: (inout HTML) -> Void
     ) -> Page {

@@ -2,7 +2,7 @@
 
 /// A span of time in one number and one unit: `40 ms`, `1.5 s`, `12 s`, `3 min`, `5 h`, `2 d`.
 enum Span {
-    /// In words; a negative one as its length.
+    /// The span in words. The sign is ignored.
     static func words(_ seconds: Double) -> String {
         let length = seconds.magnitude
         switch length {
@@ -16,7 +16,7 @@ enum Span {
         }
     }
 
-    /// Of a moment, how long ago it was or in how long it will be.
+    /// The distance of a moment, in the past or in the future.
     static func words(ago seconds: Double) -> String {
         if seconds.magnitude < 0.5 { return "now" }
         return seconds < 0 ? "in \(words(seconds))" : "\(words(seconds)) ago"

@@ -2,14 +2,14 @@
 
 internal import PGClient
 
-/// Jobs that ended in each minute of the last hour, as bars; those that failed stand at the bottom.
+/// The jobs that ended in each minute of the last hour, as bars. The failed ones are at the bottom.
 struct ThroughputChart: Sendable {
     private struct Minute {
-        /// 0 is the minute that is going on, 59 the oldest.
+        /// The age in minutes: 0 is the current minute, 59 the oldest.
         var age: Int
         var finished: Int64
         var failed: Int64
-        /// `14:03`, UTC.
+        /// The time of day in UTC, such as `14:03`.
         var clock: String
         var times: String
     }
@@ -34,7 +34,7 @@ struct ThroughputChart: Sendable {
         }
     }
 
-    /// Adds the section. A bar tells its figures to who points at it.
+    /// Adds the section. The title of a bar contains its numbers.
     func write(to html: inout HTML) {
         html.element("section") { html in
             html.element("h2", "Ended jobs, the last hour by the minute")
@@ -59,7 +59,7 @@ struct ThroughputChart: Sendable {
 
     private func bar(_ minute: Minute, most: Int64, _ html: inout HTML) {
         let x = "\((59 - minute.age) * 10 + 1)"
-        // Whatever ended is seen, and at the top some room is left.
+        // Each ended job is visible, and some space is left at the top.
         func height(_ jobs: Int64) -> Int { jobs == 0 ? 0 : max(1, Int(Double(jobs) / Double(most) * 92)) }
         for (kind, jobs) in [("ended", minute.finished), ("bad", minute.failed)] where jobs > 0 {
             html.element(

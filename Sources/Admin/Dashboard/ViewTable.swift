@@ -2,25 +2,24 @@
 
 internal import PGClient
 
-/// A table of a page: its columns, and the view that its rows come from.
+/// A table of a page: its columns, and the source of its rows.
 struct ViewTable: Sendable {
-    /// Above it; empty: nothing stands there.
+    /// The headline; empty: none.
     let title: String
-    /// In their order.
     let columns: [Column]
-    /// What follows the select list: `from … order by …`.
+    /// The SQL after the select list: `from … order by …`.
     let source: String
-    /// So many rows are shown, and it is said if there are more; nil: as many as `source` gives.
+    /// The most shown rows. If there are more, the page says so. Nil: all rows of `source`.
     var limit: Int?
-    /// Columns of the source whose sums over all its rows are read too, also over those that are not shown.
+    /// Columns whose sums over all rows of the source are read, including rows that are not shown.
     var sums: [String] = []
-    /// What is said if there is no row; nil: then nothing of the table is there.
+    /// The text for an empty table; nil: an empty table is left out.
     var empty: String?
 
-    /// Rows as they were read: a text for each column, nil for null, then the sums.
+    /// The read rows: a text for each column, nil for null, then the sums.
     typealias Rows = [[String?]]
 
-    /// The rows now.
+    /// Reads the rows.
     func read(
         _ connection: borrowing PGConnection, _ parameters: consuming PGParameters = PGParameters()
     ) throws(PGError) -> Rows {
@@ -30,7 +29,7 @@ struct ViewTable: Sendable {
         return (0..<result.rowCount).map { row in list.indices.map { result.optionalText(row, $0) } }
     }
 
-    /// Adds the table without columns that have no value in any row, or what is said if it is empty.
+    /// Adds the table without columns that are empty in all rows. For an empty table it adds the text `empty`.
     func write(_ rows: Rows, to html: inout HTML) {
         if rows.isEmpty && empty == nil { return }
         html.element("section") { html in
@@ -40,7 +39,7 @@ struct ViewTable: Sendable {
                 return
             }
             let shown = columns.indices.filter { column in rows.contains { $0[column]?.isEmpty == false } }
-            // Wide ones move in their own frame, the page does not.
+            // A wide table scrolls in its own frame, so the page does not scroll sideways.
             html.element("div", ["class": "scroll"]) { html in
                 html.element("table") { html in
                     html.element("thead") { html in
@@ -69,7 +68,7 @@ struct ViewTable: Sendable {
         html.element("td", ["class": column.alignment]) { column.write(value, to: &$0) }
     }
 
-    /// One of the `sums`.
+    /// The value of one of the `sums`.
     func sum(_ column: String, _ rows: Rows) -> Int {
         guard let place = sums.firstIndex(of: column) else { return 0 }
         return rows.first?[columns.count + place].flatMap(Int.init) ?? 0
@@ -77,7 +76,7 @@ struct ViewTable: Sendable {
 }
 
 extension Column {
-    /// The class of its cells.
+    /// The CSS class of its cells.
     fileprivate var alignment: String {
         switch kind {
         case .number, .size, .span, .job: "right"

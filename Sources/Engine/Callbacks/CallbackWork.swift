@@ -2,74 +2,75 @@
 
 internal import JobModel
 
-/// What the callbacks session has to do: hooks before calls, and the ends of jobs that set off functions. Pure.
+/// The work of the callbacks session: it runs hooks before calls, and concludes jobs that have ended. Pure.
 ///
-/// Ends are not listed here: they lie in the database, and this only knows that some may be there. So nothing is lost
-/// with a connection, or with this worker.
+/// The ended jobs stand in the database. This type only knows that some may be there. So a lost connection or a crash
+/// of the worker loses none of them.
 struct CallbackWork {
-    /// Jobs of one conclusion at most, if none of them has functions.
+    /// The most jobs of one conclusion, if none of them has functions.
     static let limit: Int32 = 256
-    /// 250 ms: after a failure.
+    /// The pause after a failure: 250 ms.
     static let rest: UInt64 = 250_000_000
-    /// 10 s: twice what the functions of a job have. One that catches the end of its time goes on without any.
+    /// 10 s: twice the time that the functions of a job have. A function that catches its timeout runs on without a
+    /// limit.
     static let longestAnswer: UInt64 = 10_000_000_000
-    /// How often a job's hooks may end the connection before it is called without them.
+    /// After so many lost connections the job is called without its hooks.
     static let longestRow = 3
-    /// How often a job is asked after that cannot be told of.
+    /// After more refusals than this the job is handed back.
     static let mostRefusals = 5
-    /// How many refusals in a row make the session suspect.
+    /// After so many refusals in a row the worker opens a new session.
     static let mostFailures = 4
 
-    /// Whether ends may wait in the database.
+    /// Whether ended jobs may wait in the database.
     private(set) var isOwed = false
     /// Whether a conclusion is under way.
     private(set) var isConcluding = false
     /// No conclusion before this moment, after one failed.
     private(set) var restUntil: UInt64 = 0
-    /// The waits between conclusions that a shortage of the database ends.
+    /// The growing waits between conclusions while the database has a shortage.
     private var pause = StatementBackoff(longest: RefusedAttempts.longestWait)
-    /// The SQLSTATE of the error that ended the last conclusion; nil: none did.
+    /// The SQLSTATE of the error that ended the last conclusion; nil after a success.
     private(set) var failure: String?
-    /// Whether the last conclusion failed as a whole: what it began with is to be put off.
+    /// Whether the last conclusion failed as a whole. Then the next one defers its first job.
     private(set) var hasFailed = false
-    /// A prepared job whose hooks are to run before its call, and how often the connection was lost meanwhile.
+    /// A prepared job whose hooks run before its call.
     private struct Start {
         var entry: Preparation.Entry
         var losses = 0
-        /// How often it was not told what became of the job.
+        /// How often the statement about this job was refused.
         var refusals = 0
-        /// Not before this moment.
+        /// The statement is not sent before this moment.
         var due: UInt64 = 0
-        /// Else it is only asked what became of the job.
+        /// Whether the statement runs the hooks. If false, it only asks whether the job is still to be called.
         var runsHooks: Bool { losses < CallbackWork.longestRow }
     }
     private var waiting: [Start] = []
-    /// Those whose hooks run, by number.
+    /// The jobs whose hooks run now, by statement number.
     private var beginning: [UInt64: Start] = [:]
     private var nextNumber: UInt64 = 1
-    /// Connections lost in a row while a conclusion was under way.
+    /// Connections that were lost in a row while a conclusion was under way.
     private var losses = 0
     /// Statements refused in a row.
     private var failures = 0
-    /// When the session was last asked or last answered, while something is under way.
+    /// When the session got its last statement or gave its last answer, while a statement is under way.
     private var waitsSince: UInt64 = 0
 
-    /// Whether the answer was overdue in the turn before.
+    /// Whether the answer was overdue in the turn before this one.
     private var wasOverdue = false
 
-    /// Whether an answer of the session is due.
+    /// Whether the session owes an answer.
     private var isWaiting: Bool { isConcluding || !beginning.isEmpty }
 
-    /// Whether a connection is needed at all.
+    /// Whether the session needs a connection.
     var hasWork: Bool { isOwed || isWaiting || !waiting.isEmpty }
 
-    /// Whether all ends that this worker knows of are concluded.
+    /// Whether all ended jobs that this worker knows of are concluded.
     var isQuiet: Bool { !isOwed && !isConcluding }
 
-    /// Ends may wait in the database.
+    /// Records that ended jobs may wait in the database.
     mutating func endsWait() { isOwed = true }
 
-    /// Whether to conclude now; it counts as begun.
+    /// Whether to send a conclusion now. True counts it as sent.
     mutating func concludes(now: UInt64) -> Bool {
         guard isOwed, !isConcluding, now >= restUntil else { return false }
         isOwed = false
@@ -79,7 +80,8 @@ struct CallbackWork {
         return true
     }
 
-    /// When to look again: to conclude after a failure, or because an answer has been due for too long; nil: never.
+    /// The next moment at which the loop must act, nil if there is no such moment. It is the end of a rest after a
+    /// failure, the turn of a waiting job, or the time limit of an answer.
     func deadline(now: UInt64) -> UInt64? {
         let moments = [
             isOwed && now < restUntil ? restUntil : nil,
@@ -89,27 +91,32 @@ struct CallbackWork {
         return moments.lazy.compactMap { $0 }.min()
     }
 
-    /// Whether a function has gone on beyond all limits, so that the session has to be ended. Asked for once a turn,
-    /// and true in the second: after the process or the machine stood still, the answer may lie there and is read
-    /// before.
+    /// Whether a function runs beyond all limits, so that the worker must end the session.
+    ///
+    /// The loop asks once a turn. The result is true only in the second overdue turn: after the process or the machine
+    /// was suspended, the answer may be in the socket already, and the first turn reads it.
     mutating func isStuck(now: UInt64) -> Bool {
         let isOverdue = isWaiting && now >= waitsSince + CallbackWork.longestAnswer
         defer { wasOverdue = isOverdue }
         return wasOverdue && isOverdue
     }
 
-    /// The session is ended because it is stuck: what it is stuck with is to be put off at once.
+    /// Records that the worker ends the session because it is stuck. The next conclusion defers the job that hung.
     mutating func sessionEnds() { losses = max(losses, 1) }
 
-    /// Whether to go on with another session, asked after each refusal. A function may leave behind what nothing puts
-    /// back and what makes all that follows fail, like dropped prepared statements. It is so after four refusals in a
-    /// row, and then after twice as many each time: what a new session has not mended, the next one will not.
+    /// Whether to replace the session. The caller asks after each refusal.
+    ///
+    /// A function may leave a state that makes all later statements fail, for example dropped prepared statements. The
+    /// session is replaced after four refusals in a row, then after 8, 16 and so on. If a new session did not help, the
+    /// next one seldom does.
     var distrustsSession: Bool { failures >= CallbackWork.mostFailures && failures.nonzeroBitCount == 1 }
 
-    /// A conclusion is stored; there may be more to do.
+    /// Records that a conclusion is stored.
     ///
-    /// - Parameter hasFailures: whether it says what went wrong. That is put off, and the next one comes after a rest,
-    ///   as behind one that was refused: a database in trouble may refuse them all.
+    /// - Parameter more: whether more ended jobs may wait.
+    /// - Parameter hasFailures: whether the database reports functions that failed. It defers them, and the next
+    ///   conclusion
+    /// follows after a rest: a database in trouble may fail all functions.
     mutating func concluded(more: Bool, hasFailures: Bool, now: UInt64) {
         isConcluding = false
         losses = 0
@@ -121,7 +128,8 @@ struct CallbackWork {
         if hasFailures { restUntil = now + CallbackWork.rest }
     }
 
-    /// A conclusion was refused; it is tried again after a rest, in a shortage of the database after a growing one.
+    /// Records that a conclusion was refused. It is sent again after a rest. In a shortage of the database the rests
+    /// grow.
     mutating func conclusionFailed(_ state: String?, isShortage: Bool, now: UInt64) {
         isConcluding = false
         isOwed = true
@@ -140,7 +148,9 @@ struct CallbackWork {
         waiting.append(Start(entry: Preparation.Entry(slot: slot, lease: lease)))
     }
 
-    /// The next job whose hooks are to run, if they did not end the session too often; they count as begun.
+    /// The next job whose hooks are to run, nil if none is due. It counts as sent.
+    ///
+    /// `runsHooks` is false if its hooks ended the connection too often.
     mutating func nextBeginning(now: UInt64) -> (number: UInt64, lease: Lease, runsHooks: Bool)? {
         guard let place = waiting.firstIndex(where: { $0.due <= now }) else { return nil }
         let start = waiting.remove(at: place)
@@ -150,22 +160,23 @@ struct CallbackWork {
         return (nextNumber, start.entry.lease, start.runsHooks)
     }
 
-    /// The slots of jobs whose hooks run or are to run.
+    /// The slots of jobs whose hooks run or wait.
     var slots: Set<Int> { Set((waiting + beginning.values).map(\.entry.slot)) }
 
-    /// A job's hooks have run, and what became of it is known.
+    /// Records that a job's hooks have run. The session answers again, so the count of refusals starts anew.
     mutating func begun(_ number: UInt64, now: UInt64) -> Preparation.Entry? {
         waitsSince = now
         failures = 0
         return beginning.removeValue(forKey: number)?.entry
     }
 
-    /// What became of a job is not known: somebody has it locked, or the transaction was rolled back as a whole. It is
-    /// asked again after a rest, twice as long each time; what is rolled back would be so again, so then without hooks.
+    /// Puts a job back whose statement was refused: its row is locked, or the database rolled the transaction back.
     ///
-    /// In a shortage of the database nothing is rolled back because of the hooks, so they are kept.
+    /// It is sent again after a rest, twice as long each time. After a rollback it goes without hooks, since they would
+    /// probably cause the next rollback too. In a shortage of the database the hooks did not cause the rollback, so
+    /// they stay.
     ///
-    /// - Returns: what is to be handed back, since even that has failed five times.
+    /// - Returns: the job, to be handed back, after five refusals without hooks; nil if it waits.
     mutating func beginsAgain(
         _ number: UInt64, withHooks: Bool, isShortage: Bool = false, now: UInt64
     ) -> Preparation.Entry? {
@@ -182,12 +193,14 @@ struct CallbackWork {
         return nil
     }
 
-    /// The connection is gone: all of it is asked for again. Hooks that did run do not run twice.
+    /// Records that the connection is lost. All statements are sent again. Hooks that have run do not run twice.
     ///
-    /// A function may be what ends the connection. Nothing in the database tells of it then, so from the second time in
-    /// a row on what a conclusion begins with is put off.
-    /// - Returns: jobs whose hooks seem to do so, and which are to be called without them. Whether they still are to be
-    ///   called is asked first: a hook may have cancelled its job in what was committed before the session ended.
+    /// A function may itself end the connection, and then the database has no record of it. So from the second loss in
+    /// a row on, the next conclusion defers its first job.
+    ///
+    /// - Returns: jobs whose hooks seem to end the connection. They are called without hooks. The worker first asks
+    ///   whether
+    /// they are still to be called: a hook may have committed a cancellation before the session ended.
     mutating func connectionLost(now: UInt64) -> [Lease] {
         if isConcluding {
             isOwed = true

@@ -2,31 +2,31 @@
 
 internal import JobModel
 
-/// What this worker does for credentials beside its calls: it looks for secrets to seal, and makes refreshes, several
-/// at a time. Pure.
+/// The credential work of this worker: it seals secrets and refreshes tokens, several at a time. Pure.
 ///
 /// ```
 ///  look ─► [task] ─► the token's call ─► read its answer ─► store ─► look
-/// ``` A refresh is written down in the database before it begins. If this worker dies on the way, or is cut off for
-/// longer than the lease, another one begins anew, and what this one still says is held against its epoch.
+/// ```
+/// The database records a refresh before it begins. If the worker dies, or loses its connection for longer than the
+/// lease, another worker starts a new refresh. The database then drops the late result of the first one by its epoch.
 ///
-/// Each refresh has a seat of its own: a token endpoint that does not answer holds up no other. Its answers are read
-/// and stored one after the other.
+/// Each refresh has its own seat, so a token endpoint that does not answer delays no other refresh. The database reads
+/// and stores the answers one after the other.
 struct CredentialWork {
-    /// How far a refresh is.
+    /// The state of a refresh.
     enum Step {
         case none
         /// The token endpoint is being called.
         case calling(TokenTask, Secrets)
-        /// The database is to read, or reads, the answer.
+        /// The database reads the answer, or is about to.
         case reading(TokenTask, Secrets, HTTPResponse)
-        /// The database is to store, or stores, what became of it.
+        /// The database stores the result, or is about to.
         case storing(TokenTask, TokenAnswer)
     }
 
     private struct Seat {
         var step = Step.none
-        /// No statement about it before this moment, after one failed.
+        /// After a failure no statement about this refresh is sent before this moment.
         var restUntil: UInt64 = 0
         var failures = 0
 
@@ -35,52 +35,54 @@ struct CredentialWork {
         var isStoring: Bool { if case .storing = step { true } else { false } }
     }
 
-    /// How many refreshes at once.
+    /// The most refreshes at one time.
     static let seatCount = 4
-    /// While jobs with credentials are seen.
+    /// The interval of looks while jobs with credentials arrive: 1 s.
     static let interval: UInt64 = 1_000_000_000
-    /// While none is; news come at once all the same.
+    /// The interval of looks while no job has credentials: 5 s. A notification causes a look at once.
     static let longInterval: UInt64 = 5_000_000_000
-    /// Between two tries to store a token while somebody's open transaction has the credential's row.
+    /// The pause before a token is stored again, while an open transaction has locked the credential's row: 250 ms.
     static let lockedInterval: UInt64 = 250_000_000
-    /// How long a credential whose secrets no key here opens is left to others.
+    /// How long this worker ignores a credential whose secrets none of its keys opens: 30 s.
     static let unopenedInterval: UInt64 = 30_000_000_000
 
     private var seats = [Seat](repeating: Seat(), count: CredentialWork.seatCount)
-    /// The seats whose statements are under way, or were the last.
+    /// The seats of the statements that are under way, or were the last.
     private var reader = 0
     private var storer = 0
     /// When to look again.
     private(set) var lookDue: UInt64 = 0
-    /// Whether credentials are in use at all.
+    /// Whether jobs use credentials.
     private(set) var isUsed = false
-    /// Secrets that are sealed and to be given back, under their version.
+    /// Sealed secrets to give back to the database, with their version.
     private(set) var sealed: [(credential: String, version: Int64, sealed: [UInt8])] = []
     private var hasNews = false
     private var unopened: [String: UInt64] = [:]
 
-    /// Whether a refresh is under way: it should not be left alone, since its token may be the only one that works.
+    /// Whether a refresh is under way. The worker waits for it before it stops, since its token may be the only valid
+    /// one.
     var isBusy: Bool { seats.contains { !$0.isFree } }
 
     /// Whether another refresh can begin.
     var hasFreeSeat: Bool { seats.contains { $0.isFree } }
 
-    /// News, or a job with a credential.
+    /// Records a notification, or a job with a credential.
     mutating func use() { isUsed = true }
 
-    /// The database says that there is something to do.
+    /// Records a notification that the database has credential work.
     mutating func heard(now: UInt64) {
         lookDue = now
         hasNews = true
     }
 
-    /// A look is sent.
+    /// Records that a look is sent.
     mutating func lookBegins(now: UInt64) {
         hasNews = false
         lookDue = now + (isUsed ? CredentialWork.interval : CredentialWork.longInterval)
     }
 
-    /// A look's answer is there; news that came meanwhile may not be in it, and a look brings one refresh at most.
+    /// Records the answer of a look. A notification that arrived meanwhile may be missing in it, and a look brings at
+    /// most one refresh. In both cases the next look is due at once.
     mutating func looked(foundAny: Bool, foundRefresh: Bool, now: UInt64) {
         if foundAny {
             if !isUsed { lookDue = min(lookDue, now + CredentialWork.interval) }
@@ -89,7 +91,7 @@ struct CredentialWork {
         if hasNews || foundRefresh && hasFreeSeat { lookDue = now }
     }
 
-    /// Secrets were sealed here.
+    /// Keeps secrets that this worker has sealed.
     mutating func haveSealed(_ credential: String, _ version: Int64, _ bytes: [UInt8]) {
         sealed.append((credential, version, bytes))
     }
@@ -99,7 +101,7 @@ struct CredentialWork {
         sealed.isEmpty ? nil : sealed.removeFirst()
     }
 
-    /// No key here opens the secrets: the refresh is given back, and the credential left to others for a while.
+    /// Hands a refresh back whose secrets no key of this worker opens. The worker ignores the credential for 30 s.
     mutating func couldNotOpen(_ task: TokenTask, now: UInt64) {
         unopened[task.credential] = now + CredentialWork.unopenedInterval
         let reason =
@@ -107,21 +109,21 @@ struct CredentialWork {
         refreshEnded(task, TokenAnswer(.handedBack, reason: reason))
     }
 
-    /// Credentials that others are to refresh.
+    /// The credentials that other workers are to refresh.
     mutating func leftToOthers(now: UInt64) -> [String] {
         unopened = unopened.filter { $0.value > now }
         return Array(unopened.keys)
     }
 
-    /// The token endpoint is called now; the seat, or nil if there is none: the lease ends, and the refresh begins
-    /// anew.
+    /// Takes a seat for the call of a token endpoint. Nil if all seats are taken: then the lease ends, and the refresh
+    /// begins again.
     mutating func callBegins(_ task: TokenTask, _ secrets: Secrets) -> Int? {
         guard let seat = seats.firstIndex(where: { $0.isFree }) else { return nil }
         seats[seat] = Seat(step: .calling(task, secrets))
         return seat
     }
 
-    /// A refresh ended before its call.
+    /// Stores the result of a refresh that made no call.
     mutating func refreshEnded(_ task: TokenTask, _ answer: TokenAnswer) {
         guard let seat = seats.firstIndex(where: { $0.isFree }) else { return }
         seats[seat] = Seat(step: .storing(task, answer))
@@ -147,7 +149,7 @@ struct CredentialWork {
         return (task, response)
     }
 
-    /// The next end that the database is to store.
+    /// The next result that the database is to store.
     mutating func nextToStore(now: UInt64) -> (TokenTask, TokenAnswer)? {
         guard let seat = seats.firstIndex(where: { $0.isStoring && $0.restUntil <= now }),
             case .storing(let task, let answer) = seats[seat].step
@@ -156,21 +158,21 @@ struct CredentialWork {
         return (task, answer)
     }
 
-    /// When a statement about a refresh is due; nil: none is to be sent.
+    /// When a statement about a refresh is due, nil if none waits.
     ///
     /// - Parameters:
     ///   - canRead: whether no answer is being read.
-    ///   - canStore: whether no end is being stored.
+    ///   - canStore: whether no result is being stored.
     func statementDue(canRead: Bool, canStore: Bool) -> UInt64? {
         seats.filter { canRead && $0.isReading || canStore && $0.isStoring }.map(\.restUntil).min()
     }
 
-    /// The database has read the answer. What a server does not give anew stays as it was.
+    /// Records that the database has read the answer. A secret that the answer does not renew stays as it was.
     mutating func answerRead(
         _ kind: TokenAnswer.Kind, token: String?, refreshToken: String?, expiresIn: Int32?, reason: String?
     ) {
         guard case .reading(let task, var secrets, let response) = seats[reader].step else { return }
-        // A token endpoint may repeat what it was sent.
+        // The reason is masked because a token endpoint may repeat the secrets of its request.
         let reason = reason.map(secrets.masked)
         if let token { secrets["access_token"] = token }
         if let refreshToken { secrets["refresh_token"] = refreshToken }
@@ -181,26 +183,26 @@ struct CredentialWork {
                 reason: reason))
     }
 
-    /// The statement that was to read an answer was refused; it is sent again.
+    /// Records that the statement that reads an answer was refused. It is sent again.
     mutating func readingFailed(now: UInt64) { statementFailed(reader, now: now) }
 
-    /// The same of the one that was to store an end.
+    /// Records that the statement that stores a result was refused. It is sent again.
     mutating func storingFailed(now: UInt64) { statementFailed(storer, now: now) }
 
-    /// It is sent again, since the token may be the only one that works. After ten times it is given up; the lease has
-    /// ended by then, and the refresh begins anew.
+    /// Sends the statement again, since the token may be the only valid one. After ten failures it is dropped: the
+    /// lease has ended by then, and the refresh begins again.
     private mutating func statementFailed(_ seat: Int, now: UInt64) {
         seats[seat].failures += 1
         seats[seat].restUntil = now + CredentialWork.interval
         if seats[seat].failures >= 10 { seats[seat] = Seat() }
     }
 
-    /// Somebody's open transaction has the credential's row: the end is kept here for as long as that takes.
+    /// Keeps the result while an open transaction has locked the credential's row.
     mutating func storingPostponed(now: UInt64) { seats[storer].restUntil = now + CredentialWork.lockedInterval }
 
-    /// What became of it is stored.
+    /// Frees the seat of a result that is stored.
     ///
-    /// - Returns: what it was.
+    /// - Returns: the task and its result.
     mutating func stored() -> (TokenTask, TokenAnswer)? {
         guard case .storing(let task, let answer) = seats[storer].step else { return nil }
         seats[storer] = Seat()

@@ -8,7 +8,7 @@ struct AnnouncedJob: Equatable {
 }
 
 extension AnnouncedJob {
-    /// From `TRACK ID`; nil from all other news.
+    /// Reads `TRACK ID`. Nil for all other payloads.
     init?(payload: String) {
         let words = payload.split(separator: " ")
         guard words.count == 2, let track = Int32(words[0]), let id = Int64(words[1]) else { return nil }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a claim of all tracks is held back for a survey, or for a track that is being made and then a survey. Monotonic
-/// nanoseconds.
+/// Decides when a claim of all tracks waits for a survey. Times are monotonic nanoseconds.
 ///
-/// Jobs of a higher priority may have come to a track that is not known here, and the claim would take those below for
-/// as long as their calls last.
+/// Jobs of a higher priority may stand in a track that this worker does not know. A claim without a survey would fill
+/// the slots with jobs of a lower priority for as long as their calls last.
 struct ClaimHold {
-    /// Only if no claim has brought a job for this long. Where claims bring jobs more often they take fewer at once,
-    /// and the surveys beside them tell soon enough.
+    /// A hold begins only if no claim has brought a job for 20 ms. If claims bring jobs more often, each takes fewer
+    /// jobs, and the surveys between them find new tracks soon enough.
     static let longSilence: UInt64 = 20_000_000
-    /// Nor if it has been less than so many times what a survey takes.
+    /// A hold begins only after so many times the duration of a survey.
     static let rest: UInt64 = 10
-    /// And for no longer than this: a duty may be in the survey's way.
+    /// A hold lasts at most 100 ms: the survey may have to wait for a duty on the same session.
     static let longest: UInt64 = 100_000_000
 
-    /// Until then claims of all tracks are held back.
+    /// Claims of all tracks are held back until this moment.
     private(set) var until: UInt64 = 0
     /// When the last hold began.
     private(set) var since: UInt64 = 0
-    /// A track is being made: a survey before that tells nothing of it.
+    /// Whether another session creates a track right now. A survey before its commit does not see it.
     private(set) var awaitsTrack = false
-    /// No survey has come for the last claim that was held back: none is held back for the next.
+    /// True if no survey has answered the last hold. Then the next claim is not held back.
     private var isUnanswered = false
-    /// The next claim waits for no survey: it has done so, comes of one, or is for jobs on known tracks.
+    /// True if the next claim does not wait for a survey: it has waited, it follows a survey, or it is for known
+    /// tracks.
     private var goesAtOnce = false
     /// When a claim last brought a job.
     private var caught: UInt64 = 0
@@ -40,16 +40,16 @@ struct ClaimHold {
         awaitsTrack = false
     }
 
-    /// Only a survey from now on will do; a hold under way gets no longer by it.
+    /// Demands a survey that begins from now on. The hold under way does not become longer.
     mutating func awaitTrack(now: UInt64) {
         since = now
         awaitsTrack = true
     }
 
-    /// The track is there: a survey sees it.
+    /// Records that the track exists, so that a survey can find it.
     mutating func trackWasMade() { awaitsTrack = false }
 
-    /// The answer of a survey is there; one that went out before the hold does not end it.
+    /// Records the answer of a survey. A survey that began before the hold does not end it.
     mutating func surveyReturned(began: UInt64, now: UInt64) {
         guard began >= since else { return }
         isUnanswered = false
@@ -57,12 +57,12 @@ struct ClaimHold {
         until = min(until, now)
     }
 
-    /// The next claim is for what is known: it waits for no survey.
+    /// Records that the next claim is for known tracks. It does not wait for a survey.
     mutating func claimIsInformed() { goesAtOnce = true }
 
-    /// A claim of all tracks goes out.
+    /// Records that a claim of all tracks is sent.
     mutating func claimBegan() { goesAtOnce = false }
 
-    /// A claim has brought jobs.
+    /// Records that a claim has brought jobs.
     mutating func claimCaught(now: UInt64) { caught = now }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a worker may find jobs to claim, as far as it knows.
+/// Where a claim may find jobs, as far as this worker knows.
 enum ClaimScope: Equatable {
-    /// Nowhere: all claims have been answered, and nothing has happened since.
+    /// Nowhere: all claims are answered, and no notification has arrived since.
     case nowhere
-    /// Where this job is, and nowhere else.
+    /// Only this announced job is known to wait.
     case announced(AnnouncedJob)
     /// In any track.
     case anywhere

@@ -3,34 +3,33 @@
 internal import JobModel
 internal import JobStore
 
-/// Attempts whose rows somebody may have locked, in a transaction that cancels or reschedules their jobs and is not
-/// over yet. Pure.
+/// Finished attempts whose job rows may be locked by an open transaction, such as one that cancels the job. Pure.
 ///
-/// A batch that had to wait for a lock comes here, and the database is asked which of its rows are free: those are
-/// written at once. The others are asked for again after a while. So what else the worker has to write does not wait
-/// with them, however many there are. Nothing is lost meanwhile, since the lease holds as long as the worker lives.
+/// A batch that had to wait for a lock comes here. The worker asks the database which of its rows are free, and writes
+/// those at once. It asks for the others again later. So locked rows do not delay the other results, however many there
+/// are. The lease holds as long as the worker lives, so no result is lost.
 ///
-/// One that waits for a lock on another row waits here in the same way.
+/// An attempt that waits for a lock on another row waits here in the same way.
 struct DeferredAttempts {
-    /// Before they are asked for again: 5 s. Then each pause is twice the one before, up to 40 s.
+    /// The pause before the second question: 5 s. It doubles each time, up to 40 s.
     static let pause: UInt64 = 5_000_000_000
-    /// The same at the end of a worker, which waits for nothing else, and after a question that failed: 1 s.
+    /// The pause while the worker drains, and after a failed question: 1 s.
     static let shortPause: UInt64 = 1_000_000_000
-    /// Rows of one question at most.
+    /// The most rows of one question.
     static let limit = ExchangePolicy.finishLimit
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
     private(set) var sizes = AttemptSizes()
-    /// The question that has no answer yet.
+    /// The question that is not answered yet.
     private var underWay: (number: UInt64, seqs: Set<Int64>)?
     private var restUntil: UInt64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// They still hold.
+    /// The leases of the waiting attempts. They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 
-    /// When to ask next; nil: nothing waits, or an answer is waited for.
+    /// When to ask next. Nil if no attempt waits, or a question is under way.
     func due(isDraining: Bool) -> UInt64? {
         guard underWay == nil, let first = waiting.lazy.map(\.due).min() else { return nil }
         return isDraining ? restUntil : max(first, restUntil)
@@ -45,10 +44,10 @@ struct DeferredAttempts {
         restUntil = min(restUntil, now)
     }
 
-    /// Takes one that waits alone for a lock though its row is free: it goes out again after a pause, twice as long
-    /// each time, and alone.
+    /// Takes an attempt that waits alone for a lock although its own row is free. It is sent again, alone, after a
+    /// pause that doubles each time.
     ///
-    /// - Returns: how often it has had to wait.
+    /// - Returns: how often it has waited.
     @discardableResult
     mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) -> Int {
         var attempt = attempt
@@ -59,13 +58,13 @@ struct DeferredAttempts {
         return attempt.lockWaits
     }
 
-    /// When one that waits once more is to be asked for.
+    /// The next moment to ask for an attempt that waits again. The pause doubles with each wait.
     private static func nextDue(_ attempt: inout FinishedAttempt, now: UInt64) -> UInt64 {
         defer { attempt.lockWaits += 1 }
         return now + pause << UInt64(min(attempt.lockWaits, 3))
     }
 
-    /// Asks for those that have waited longest; empty if none is due.
+    /// The leases of the attempts that have waited longest. Empty if no question is due.
     mutating func ask(_ number: UInt64, isDraining: Bool, now: UInt64) -> [Lease] {
         guard let due = due(isDraining: isDraining), now >= due else { return [] }
         let first = waiting.filter { isDraining || $0.due <= now }.sorted { $0.due < $1.due }.prefix(
@@ -75,8 +74,9 @@ struct DeferredAttempts {
         return leases
     }
 
-    /// These rows are locked: gives the others back, to be written, and how often at most one of the locked has been
-    /// found so.
+    /// Records which rows are locked.
+    ///
+    /// - Returns: the free attempts, which are to be written, and the highest count of waits of a locked attempt.
     mutating func answered(
         _ number: UInt64, locked: Set<Int64>, now: UInt64
     ) -> (free: [FinishedAttempt], waits: Int) {
@@ -103,19 +103,19 @@ struct DeferredAttempts {
         return (free, waits)
     }
 
-    /// A question has failed, or could not be sent.
+    /// Records that a question has failed, or could not be sent.
     mutating func askingFailed(_ number: UInt64, now: UInt64) {
         guard underWay?.number == number else { return }
         underWay = nil
         restUntil = now + DeferredAttempts.shortPause
     }
 
-    /// The session is gone, and with it what was asked for.
+    /// Records that the session is lost, and its question with it.
     mutating func connectionLost() {
         underWay = nil
     }
 
-    /// Forgets those whose lease no longer holds.
+    /// Drops the attempts whose lease no longer holds.
     mutating func keep(_ held: Set<Int64>) {
         for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }

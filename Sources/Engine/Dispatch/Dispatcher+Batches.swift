@@ -3,10 +3,12 @@
 internal import JobModel
 internal import JobStore
 
-// Which attempts one statement writes, and what becomes of them when it fails because of one.
+// Chooses the attempts that one statement writes, and splits a batch that fails because of one attempt.
 extension Dispatcher {
-    /// The oldest attempts that one statement can write: all judged or none, since two statements would lock rows out
-    /// of their order. One that was in a statement which took too long, or in two that waited for a lock, goes alone.
+    /// The oldest attempts that one statement can write.
+    ///
+    /// Either all of them need judging, or none: two statements would lock rows out of order. An attempt goes alone if
+    /// its statement exceeded the time limit, or if two of its statements waited for a lock.
     mutating func nextBatch(now: UInt64) -> FinishBatch {
         if let attempt = writeThrottle.nextRefused(hasOthers: !finished.isEmpty, isDraining: isDraining, now: now) {
             return FinishBatch([attempt])
@@ -30,8 +32,8 @@ extension Dispatcher {
         return batch
     }
 
-    /// One attempt holds a value that the database cannot store. Smaller batches find it, and it is stored alone
-    /// without its body.
+    /// Searches the attempt that holds a value which the database cannot store. Smaller batches find it. It is stored
+    /// alone, without its body.
     mutating func isolate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
             writeThrottle.shrink(batch.attempts.count, by: 2)
@@ -44,8 +46,8 @@ extension Dispatcher {
         return .reportJob(batch.attempts[0].lease.jobID)
     }
 
-    /// The database has refused a batch for a reason that says nothing of its attempts, such as a shortage. Smaller
-    /// batches follow, after growing waits; an attempt that is refused alone then waits apart from the others.
+    /// Handles a refusal that no single attempt has caused, such as a shortage. Smaller batches follow after growing
+    /// waits. An attempt that is refused alone then waits apart from the others.
     mutating func refuse(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
             writeThrottle.refusedBatch(batch.attempts.count, now: now)
@@ -57,8 +59,9 @@ extension Dispatcher {
         return .reportJob(givenUp.lease.jobID)
     }
 
-    /// The time limit of the session has ended a batch of judged attempts: each goes alone. If one exceeds the limit
-    /// alone while others are stored, the judging session judges it. No attempt ends because of this limit.
+    /// Handles a batch of judged attempts that exceeded the time limit of the session. Each attempt goes alone. If one
+    /// exceeds the limit alone while others are stored, it moves to the judging session. No attempt ends because of
+    /// this limit.
     mutating func separate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         for place in batch.attempts.indices where finished[place].storedBeforeOverrun == nil {
             finished[place].storedBeforeOverrun = writeThrottle.stored
@@ -75,9 +78,10 @@ extension Dispatcher {
         return .report
     }
 
-    /// Somebody holds a row of a batch: which, the database is asked. One that has been told to be free, and waits
-    /// alone all the same, needs another lock: it comes again later, and the operator hears of it when it has waited
-    /// for a quarter of a minute.
+    /// Defers a batch that waited for a locked row. The worker then asks the database which rows are locked.
+    ///
+    /// An attempt whose row is free, and which still waits alone, needs another lock. It is sent again later. The third
+    /// wait is reported in the log, after about 15 s.
     mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
@@ -87,9 +91,10 @@ extension Dispatcher {
         return .none
     }
 
-    /// Whether a batch waits for locks for 20 ms only: somebody is known to hold what the worker needs. One that was
-    /// put off has the full second, at times: what many take in turn, as a jar's lock with a slow disk, is never free
-    /// for a whole look.
+    /// Whether a batch waits only 20 ms for locks, because a transaction is known to hold a lock that the worker needs.
+    ///
+    /// A deferred attempt gets the full second every other time. A lock that many transactions take in turn, such as
+    /// the lock of a cookie jar on a slow disk, is never free for a whole question.
     func hurries(_ batch: FinishBatch) -> Bool {
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
             return isDraining && batch.attempts[0].lockWaits % 2 == 0
@@ -97,7 +102,7 @@ extension Dispatcher {
         return !deferred.isEmpty || batch.attempts.contains { $0.blocks > 0 }
     }
 
-    /// The next question for what is locked, if one is due; to be sent at once, or given up.
+    /// The next question about locked rows, nil if none is due. Send it at once, or take it back.
     mutating func nextQuestion(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= restUntil, !deferred.isEmpty else { return nil }
         let number = takeNumber()
@@ -105,8 +110,8 @@ extension Dispatcher {
         return leases.isEmpty ? nil : (number, leases)
     }
 
-    /// These rows are locked; what is free is written. The operator hears of the others when one has been locked for a
-    /// quarter of a minute.
+    /// Writes the attempts whose rows are free. True if one attempt was locked for about 15 s, so that the log reports
+    /// it.
     mutating func questionAnswered(_ number: UInt64, locked: Set<Int64>, now: UInt64) -> Bool {
         let answer = deferred.answered(number, locked: locked, now: now)
         for attempt in answer.free { write(attempt, now: now) }
@@ -122,7 +127,7 @@ extension Dispatcher {
             free, capacity: capacity, inUse: slots.inUse + reserved, finished: finished.count, now: now)
     }
 
-    /// When a wait after a refusal is over; nil: none is under way.
+    /// When a wait after a refusal ends, nil if none is under way.
     func refusalDeadline(now: UInt64) -> UInt64? {
         let write = writeThrottle.deadline(
             hasFinished: !finished.isEmpty, isUnderWay: isWriting, isDraining: isDraining, now: now)

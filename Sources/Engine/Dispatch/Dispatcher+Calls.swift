@@ -4,9 +4,9 @@ internal import JobModel
 
 // The calls that take longer than a second, each with the phase that it is in.
 extension Dispatcher {
-    /// How long an attempt is under way before the database hears of it: 1 s.
+    /// The database gets a row about an attempt that takes longer than this: 1 s.
     static let shortCall: UInt64 = 1_000_000_000
-    /// Results named at most, as in a heartbeat.
+    /// The most waiting results with a row, as in a heartbeat.
     private static let mostResults = 1000
 
     /// All attempts that were claimed more than a second ago and whose results are not stored.

@@ -3,9 +3,9 @@
 internal import JobModel
 internal import JobStore
 
-// Calls that end: with an answer or a failure, cut off by the worker itself, or pointless.
+// Calls that end: with an answer, with a failure, cut off by the worker, or cancelled.
 extension Dispatcher {
-    /// A call has ended: its slot is free, its attempt goes into the next finish.
+    /// Records that a call has ended. Its slot is free, and its attempt goes into the next finish.
     mutating func callEnded(slot: Int, _ outcome: CallOutcome, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         var outcome = outcome
@@ -20,7 +20,7 @@ extension Dispatcher {
             verdict.goOnward(from: outcome, to: job.server, method: method)
             if verdict.kind == .onward { followUp.insert(.place) }
         }
-        // The claim in the transaction of the finish finds the next page: one way to the database less.
+        // The claim in the transaction of this finish finds the next page. That saves one round trip to the database.
         if followUp.contains(.page) { look() }
         var attempt = FinishedAttempt(
             lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, followUp: followUp)
@@ -32,8 +32,9 @@ extension Dispatcher {
         if !judgesApart(attempt, of: job, now: now) { write(attempt, now: now) }
     }
 
-    /// A call was cut off, at the end of a drain for example. Its job goes back without using an attempt; one that must
-    /// not be sent twice and may have been sent ends as unknown.
+    /// Ends a call that the worker cut off, for example at the end of a drain.
+    ///
+    /// The job goes back without using an attempt. An at_most_once job that may have been sent ends as unknown.
     mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         let verdict =
@@ -52,8 +53,9 @@ extension Dispatcher {
         write(attempt, now: now)
     }
 
-    /// The job of a running call was cancelled: its result stands, the call is pointless, and so is it to judge its
-    /// answer. Returns its slot, free now.
+    /// Drops a call whose job was cancelled. Its answer is not judged, since the result of the job stands already.
+    ///
+    /// - Returns: the slot, now free; nil if no call runs.
     mutating func jobCancelled(_ jobID: Int64, fence: Int64, now: UInt64) -> Int? {
         if judging.remove(jobID: jobID, fence: fence) { return nil }
         guard let slot = slots.slot(jobID: jobID, fence: fence) else { return nil }
@@ -61,10 +63,10 @@ extension Dispatcher {
         return slot
     }
 
-    /// Whether no call runs or waits to be judged, and none can begin by a claim under way.
+    /// Whether no call runs, no answer waits to be judged, and no claim under way can start a call.
     var isQuiet: Bool { slots.inUse == 0 && reserved == 0 && judging.isEmpty }
 
-    /// Whether all that has ended is in the database.
+    /// Whether the results of all ended attempts are in the database.
     var isWritten: Bool {
         finished.isEmpty && deferred.isEmpty && writeThrottle.refused.isEmpty && exchanges.isEmpty && judging.isEmpty
     }

@@ -3,10 +3,11 @@
 internal import JobModel
 internal import JobStore
 
-// The worker's number: lost with the connection that claims, and asked for anew together with the leases that still
-// hold.
+// The worker's number. It is lost with the claiming connection. A new one is requested together with the leases that
+// still hold.
 extension Dispatcher {
-    /// The connection of claims is gone, and the number with it. `numbers` are exchanges without an answer.
+    /// Records that the claiming connection is lost, and the worker's number with it. `numbers` are the exchanges
+    /// without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
         isEnlisting = false
@@ -15,33 +16,34 @@ extension Dispatcher {
             let batch = exchanges[number]?.batch
             let entries = preparations[number]?.entries.count ?? 0
             takeBack(number, now: now)
-            // The statement itself may have ended the server's process, and would each time.
+            // The statement itself may have crashed the server process, and would do so each time. So it counts as
+            // refused.
             if let batch { _ = refuse(batch, now: now) }
             if entries > 0 { _ = refusePreparation(entries, now: now) }
         }
     }
 
-    /// Begins to ask for a number. Returns the old number and the leases that are still needed; nil if the worker
-    /// already asks.
+    /// Begins to request a number. Returns the old number and the leases that are still needed. Nil if a request is
+    /// already under way.
     mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
         guard !isEnlisting else { return nil }
         giveUpNumber()
         isEnlisting = true
-        // A finish on its way ahead may fail, and its attempts come back: their leases are needed too.
+        // A finish under way may fail, and its attempts come back. So their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
         let waiting = deferred.leases + writeThrottle.refused.leases + judging.leases
         return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + waiting)
     }
 
-    /// It could not be sent, or was refused.
+    /// Records that the request could not be sent, or was refused.
     mutating func enlistingFailed() {
         isEnlisting = false
     }
 
-    /// The number is there. Returns the slots, free now, of calls whose lease no longer holds: their jobs run
-    /// elsewhere or are done.
+    /// Records the new number.
     ///
     /// - Parameter isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
+    /// - Returns: the slots, now free, of calls whose lease no longer holds. Their jobs run elsewhere or are done.
     mutating func enlisted(_ number: Int32, held: Set<Int64>, isOtherDatabase: Bool = false) -> [Int] {
         isEnlisting = false
         worker = number

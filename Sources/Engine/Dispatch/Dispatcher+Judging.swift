@@ -3,10 +3,10 @@
 internal import JobModel
 internal import JobStore
 
-// Answers that may take long to judge go to the judging session. If they cannot be judged, the claiming session stores
-// them.
+// Answers that may take long to judge go to the judging session. If that session cannot judge them, the claiming
+// session stores them.
 extension Dispatcher {
-    /// Takes an attempt whose answer is to be judged on the session for that; false if the claiming session judges it.
+    /// Moves an attempt to the judging session if its answer may take long. False if the claiming session judges it.
     mutating func judgesApart(_ attempt: FinishedAttempt, of job: ClaimedJob, now: UInt64) -> Bool {
         guard attempt.isJudged else { return false }
         var attempt = attempt
@@ -20,7 +20,7 @@ extension Dispatcher {
         return true
     }
 
-    /// The judging session judges this attempt, in the turn of its track if no lane is known.
+    /// Moves an attempt to the judging session. If its lane is not known, it waits in the turn of its track.
     mutating func judgeApart(_ attempt: FinishedAttempt, now: UInt64) {
         var attempt = attempt
         attempt.expensive =
@@ -31,7 +31,7 @@ extension Dispatcher {
         judging.put(attempt, now: now)
     }
 
-    /// A prepared job is not called: its cached answer is to be judged. Its slot is free.
+    /// Judges the cached answer of a prepared job, which is not called. Frees its slot.
     mutating func judgeCached(slot: Int, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         var attempt = FinishedAttempt(
@@ -41,27 +41,28 @@ extension Dispatcher {
         judging.put(attempt, now: now)
     }
 
-    /// How long jobs with expensive answers are to wait before their calls, in milliseconds; nil: they need not.
+    /// How long jobs with expensive answers wait before their calls, in milliseconds. Nil if they need not wait.
     var expensiveHold: Int32? {
         judging.hold { slots.running.lazy.filter { $0.job.expensive != nil }.count }
     }
 
-    /// An attempt has been judged; nil if nothing follows from it.
+    /// Records a judgement. Nil if the result has no effect on this worker.
     mutating func judgementReturned(_ number: UInt64, isStored: Bool) -> (refused: Int, followUp: FollowUp)? {
         guard let attempt = judging.judged(number, isStored: isStored, worker: worker) else { return nil }
         noteStored([attempt], attempt.followUp, claims: false)
         return (isStored ? 0 : 1, attempt.followUp)
     }
 
-    /// A statement of the judging session failed. Returns the job that ends because of it; nil: it is tried again.
+    /// Handles a statement of the judging session that failed. Returns the job that ends because of it, nil if the
+    /// statement is sent again.
     mutating func judgementFailed(_ number: UInt64, _ failure: JudgingWork.Failure, now: UInt64) -> Int64? {
         guard let attempt = judging.failed(number, failure, now: now) else { return nil }
         write(attempt, now: now)
         return attempt.lease.jobID
     }
 
-    /// The time of the drain is over: attempts that were not judged are handed back. An at_most_once job ends as
-    /// unknown, with its answer.
+    /// Hands attempts back that were not judged at the end of the drain. An at_most_once job ends as unknown, with its
+    /// answer.
     mutating func giveUpJudging(now: UInt64) {
         for var attempt in judging.takeAll() {
             attempt.expensive = nil

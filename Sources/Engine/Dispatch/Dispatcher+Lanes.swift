@@ -2,10 +2,10 @@
 
 internal import JobModel
 
-// Lanes with limits: what a job holds of them goes back with its slot, its call begins when the lane allows it, and
-// what is missing is drawn from the database.
+// Lanes with limits. A job's permit goes back with its slot. Its call begins when the lane allows it. Missing permits
+// are acquired from the database.
 extension Dispatcher {
-    /// Frees a slot, and what its job held of its lane.
+    /// Frees a slot, and the permit of its job.
     @discardableResult
     mutating func free(_ slot: Int, now: UInt64) -> ClaimedJob? {
         guard let job = slots.release(slot) else { return nil }
@@ -14,14 +14,14 @@ extension Dispatcher {
         return job
     }
 
-    /// What a claim might have brought of lanes with limits, and did not.
+    /// Releases the permits that a claim reserved and did not use.
     mutating func giveBack(_ claim: Exchange.Claim, found: [Int32: (count: Int, last: Int64)], now: UInt64) {
         for visit in claim.visits where visit.lane != 0 {
             lanes.unreserve(visit.lane, Int(visit.cap) - (found[visit.track]?.count ?? 0), now: now)
         }
     }
 
-    /// A call is ready to begin. True: now; else `nextStart` gives its slot when its lane allows it.
+    /// Whether a call begins now. If false, `nextStart` returns its slot when the lane allows it.
     mutating func begins(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
         guard var job = slots.job(in: slot), job.lane != 0 else { return true }
         job.isStarted = lanes.admit(job.lane, slot: slot, now: now)
@@ -30,7 +30,7 @@ extension Dispatcher {
         return job.isStarted
     }
 
-    /// A slot whose job begins now, and its call.
+    /// The next slot whose call may begin now, and the call.
     mutating func nextStart(now: UInt64) -> (slot: Int, call: HTTPCall)? {
         guard !lanes.isEmpty, let slot = lanes.nextStart(now: now), var job = slots.job(in: slot) else { return nil }
         job.isStarted = true
@@ -38,7 +38,7 @@ extension Dispatcher {
         return job.call.map { (slot, $0) }
     }
 
-    /// What to draw now; counts as sent.
+    /// The permits to request now. They count as requested.
     mutating func nextDraw(now: UInt64) -> [LaneRequest] {
         guard worker > 0, !lanes.isEmpty else { return [] }
         let knownTracks = knownTracks
@@ -47,10 +47,10 @@ extension Dispatcher {
         }
     }
 
-    /// When lanes want something done.
+    /// When a lane needs a request for permits, a claim or a start.
     ///
     /// - Parameters:
-    ///   - canDraw: whether the duties session can take a draw now.
+    ///   - canDraw: whether the duties session can take a request for permits now.
     ///   - canClaim: whether the jobs session can take a claim now.
     mutating func laneDeadline(canDraw: Bool, canClaim: Bool, now: UInt64) -> UInt64? {
         guard worker > 0, !lanes.isEmpty else { return nil }
@@ -63,7 +63,7 @@ extension Dispatcher {
         ) { knownTracks.isWanted($0) }
     }
 
-    /// Calls of lanes with limits. Once the worker is taken for lost others hold its permits.
+    /// The slots of calls in lanes with limits. If the other workers declare this one lost, they take its permits.
     var limitedSlots: [Int] {
         lanes.isEmpty ? [] : slots.running.filter { $0.job.lane != 0 }.map(\.slot)
     }

@@ -3,29 +3,29 @@
 internal import JobModel
 internal import JobStore
 
-/// A job whose body stays in the database until there is room for it.
+/// A job whose body stays in the database until the memory budget has room for it.
 struct WaitingBody {
     var entry: Preparation.Entry
     var body: MemoryBudget.Body
     var since: UInt64
 }
 
-// Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Others go on.
+// Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Other jobs go on.
 extension Dispatcher {
-    /// How often a body is in memory. A plain body is kept once, and twice while it is fetched. Parts and forms are
-    /// kept in two forms; while they are fetched, libpq also buffers their row.
+    /// How often a body is in memory. A plain body counts once, and twice while it is fetched. Parts and forms count
+    /// twice; while they are fetched, libpq also buffers their row, which makes three.
     private func charge(for body: LargeBody) -> MemoryBudget.Body {
         body.isPlain
             ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
             : MemoryBudget.Body(cost: 2 * body.bytes, fetch: 3 * body.bytes)
     }
 
-    /// A job with a large body has a slot.
+    /// Records that a job with a large body has a slot and waits for memory.
     mutating func bodyWaits(_ entry: Preparation.Entry, _ body: LargeBody, now: UInt64) {
         waitingBodies.append(WaitingBody(entry: entry, body: charge(for: body), since: now))
     }
 
-    /// How many slots a claim may fill, wherever there may be work and memory for it.
+    /// How many slots a claim may fill, as far as slots and memory allow it. 0 if no track is known to have work.
     var freeToClaim: Int {
         guard claimScope != .nowhere, takesJobs, knownTracks.hasPlaces, slots.freeCount > reserved else { return 0 }
         return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
@@ -44,10 +44,10 @@ extension Dispatcher {
         return sum
     }
 
-    /// Lets the oldest waiting bodies and answers go on if there is room.
+    /// Lets the oldest waiting bodies and answers go on if the budget has room.
     ///
     /// - Parameter answers: waiting answers, the oldest first.
-    /// - Returns: how much of their answers these slots may keep from now on.
+    /// - Returns: how many bytes of their answers these slots may keep from now on.
     mutating func serveMemory(
         _ answers: [MemoryBudget.Waiting], now: UInt64
     ) -> [(slot: Int, room: Int)] {
@@ -85,7 +85,7 @@ extension Dispatcher {
         )
     }
 
-    /// Which jobs of a preparation have bodies that the database hands out in slices.
+    /// The jobs of a preparation whose bodies the database returns in slices.
     func sliced(_ number: UInt64) -> [Int64] {
         (preparations[number]?.entries ?? []).compactMap { entry in
             let job = slots.job(in: entry.slot, entry.lease)
@@ -93,7 +93,8 @@ extension Dispatcher {
         }
     }
 
-    /// A call begins: bounds its answer by what can be kept of it, and says how much it keeps without asking.
+    /// Bounds the answer of a call that begins by the memory that it may take, and sets how much it keeps without
+    /// asking.
     mutating func bound(_ call: inout HTTPCall, slot: Int) {
         let limit = call.limits.maxResponseBytes
         let most = memory.mostAnswer(limit, slot)
@@ -109,8 +110,8 @@ extension Dispatcher {
 }
 
 extension HTTPCall {
-    /// How often its body is in memory while it runs. Parts and forms are also kept as libcurl sends them, compressed
-    /// bodies in both forms.
+    /// How often its body is in memory while it runs. Parts and forms exist twice, once as libcurl sends them. A
+    /// compressed body exists in both forms.
     var bodyCopies: Int {
         switch body {
         case .none: 0

@@ -3,60 +3,59 @@
 internal import JobModel
 internal import JobStore
 
-/// Rich jobs whose calls the database is asked for in one transaction.
+/// The jobs whose calls one transaction builds.
 struct Preparation {
-    /// A job by its slot; the lease tells whether the slot still holds it.
+    /// A job by its slot. The lease shows whether the slot still holds it.
     struct Entry {
         var slot: Int
         var lease: Lease
-        /// Preparations with it that the database gave up, since they took too long; it goes alone then.
+        /// How many preparations with this job exceeded the time limit. Above 0 it goes alone.
         var overruns = 0
-        /// Preparations with it that waited for a lock; it goes alone then, too.
+        /// How many preparations with this job waited for a lock. Above 0 it goes alone.
         var lockWaits = 0
-        /// When the first of them ended.
+        /// When the first wait for a lock ended.
         var waitsSince: UInt64 = 0
         /// How often the database has refused to prepare it alone.
         var refusals = 0
-        /// Preparations that had succeeded when the database first refused one with it; nil: none was refused.
+        /// The number of successful preparations when the database first refused this job; nil: it was not refused.
         var preparedBefore: UInt64?
-        /// Not before this moment.
+        /// It is not prepared before this moment.
         var due: UInt64 = 0
 
         var goesAlone: Bool { overruns > 0 || lockWaits > 0 || refusals > 0 }
     }
 
     var entries: [Entry]
-    /// Whether it waits for locks for 20 ms only.
+    /// Whether the statement waits only 20 ms for locks.
     var hurries = false
-    /// Jobs of one preparation at most, as many as a claim brings.
+    /// The most jobs of one preparation, as many as a claim brings.
     static let limit = ExchangePolicy.claimLimit
-    /// So long preparations hurry after one that waited for a lock: a minute.
+    /// After a wait for a lock, preparations use the short lock timeout for this time: a minute.
     static let haste: UInt64 = 60_000_000_000
-    /// The longest wait of a job that waits alone for a lock: 2 s.
+    /// The longest pause before a job that waits alone for a lock is prepared again: 2 s.
     static let longestLockPause: UInt64 = 2_000_000_000
-    /// After 4 s it is handed back.
+    /// A job that waits for a lock is handed back after 4 s.
     static let patience: UInt64 = 4_000_000_000
     /// The longest wait between preparations that are refused: 4 s, since claimed jobs hold slots meanwhile.
     static let longestPause: UInt64 = 4_000_000_000
-    /// After so long without a success all jobs that wait to be prepared are handed back: 2 s.
+    /// If no preparation succeeds for 2 s, all jobs that wait to be prepared are handed back.
     static let refusalPatience: UInt64 = 2_000_000_000
-    /// After so many preparations in a row that exceeded the time limit all jobs that wait to be prepared are handed
-    /// back.
+    /// If so many preparations in a row exceed the time limit, all jobs that wait to be prepared are handed back.
     static let overrunLimit = 4
-    /// So many jobs are remembered as slow at most.
+    /// The most jobs that are remembered as slow.
     static let slowLimit = 256
 }
 
-// Between claim and call: rich jobs hold a slot and wait for the database to say what they send. The transaction is one
-// of its own, so a claim never waits for it.
+// Between claim and call: a job that needs more than its row holds a slot until the database has built its call. The
+// preparation has its own transaction, so a claim does not wait for it.
 extension Dispatcher {
-    /// The next preparation, if one is due; to be sent at once, or taken back.
+    /// The next preparation, nil if none is due. Send it at once, or take it back.
     mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= max(restUntil, preparePause.until), !unprepared.isEmpty, preparations.isEmpty else {
             return nil
         }
         unprepared.removeAll { slots.job(in: $0.slot, $0.lease) == nil }
-        // By turns, since there may be a thousand of either.
+        // Single jobs and groups take turns, since a thousand of either may wait.
         let hasMates = unprepared.contains { $0.due <= now && !$0.goesAlone }
         let takesAlone = (preparesAlone || !hasMates) && unprepared.contains { $0.due <= now && $0.goesAlone }
         let limit = takesAlone ? 1 : preparationLimit
@@ -77,18 +76,19 @@ extension Dispatcher {
         return (number, entries.map(\.lease))
     }
 
-    /// When the next job that was put off is due; nil: none was, or an answer is waited for.
+    /// When the next deferred job is due. Nil if none is deferred, or a preparation is under way.
     func preparationDeadline(now: UInt64) -> UInt64? {
         guard preparations.isEmpty else { return nil }
         let pause = preparePause.until
         return unprepared.lazy.map { max($0.due, pause) }.filter { $0 > now }.min()
     }
 
-    /// A preparation's answer is there. Its rows are completed by `callPrepared`; jobs without a row have been dealt
-    /// with by the database.
+    /// Records the answer of a preparation. `callPrepared` completes its rows. The database itself has finished or
+    /// moved the jobs without a row.
     ///
-    /// - Returns: the jobs that still wait for it, by id; nil if their worker's number was given up: they are
-    ///   prepared again, if their leases hold.
+    /// - Returns: the jobs that still wait for the preparation, by id. Nil if the worker has given up its number: then
+    ///   jobs
+    /// whose leases hold are prepared again.
     mutating func preparationReturned(_ number: UInt64) -> [Int64: (slot: Int, job: ClaimedJob)]? {
         guard worker > 0 else {
             takeBack(number, now: 0)
@@ -106,24 +106,25 @@ extension Dispatcher {
         return waiting
     }
 
-    /// A job's call is known; it is started now.
+    /// Stores the call of a prepared job, which the caller starts now.
     mutating func callPrepared(slot: Int, _ job: ClaimedJob) {
         if let call = job.call { memory.bodyCame(slot, copies: call.bodyCopies, bytes: call.body.byteCount) }
         slots.update(slot, job)
     }
 
-    /// A prepared job cannot be called with what this worker has: it ends, and its slot is free.
+    /// Ends a prepared job that this worker cannot call, for example without the key or the memory. Its slot is free.
     mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp), now: now)
     }
 
-    /// The database has finished a job or put it elsewhere: its slot is free.
+    /// Frees the slot of a job that the database has finished or moved.
     mutating func dealtWith(slot: Int, now: UInt64) {
         free(slot, now: now)
     }
 
-    /// A preparation was refused. One job that cannot be prepared is found by halves, and fails alone.
+    /// Handles a refused preparation. Halving the preparations finds the one job that cannot be prepared, and fails it
+    /// alone.
     mutating func preparationFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let entries = preparations[number]?.entries ?? []
         takeBack(number, now: now)
@@ -143,9 +144,10 @@ extension Dispatcher {
         }
     }
 
-    /// The database has refused to prepare the first jobs that wait, for a reason that says nothing of one job, such as
-    /// a shortage. Smaller preparations follow. A job that is refused alone while others are prepared goes back to
-    /// `scheduled`. If nothing was prepared for 2 s, all waiting jobs go back, so that others can use their slots.
+    /// Handles a refusal that no single job has caused, such as a shortage. Smaller preparations follow.
+    ///
+    /// A job that is refused alone while others are prepared goes back to `scheduled`. If no preparation succeeds for 2
+    /// s, all waiting jobs go back, so that other jobs can use their slots.
     mutating func refusePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         preparationLimit = max(1, count / 4)
@@ -170,9 +172,8 @@ extension Dispatcher {
         return .report
     }
 
-    /// The time limit of the session has ended the preparation of the first jobs that wait: each goes alone, after the
-    /// others. A job that exceeds the limit alone goes back to `scheduled`, as one that the database refuses. No job
-    /// ends because of this limit.
+    /// Handles a preparation that exceeded the time limit of the session. Each job goes alone, after the others. A job
+    /// that exceeds the limit alone goes back to `scheduled`, like a refused one. No job ends because of this limit.
     private mutating func separatePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         for place in 0..<count {
@@ -191,8 +192,8 @@ extension Dispatcher {
         return .report
     }
 
-    /// The refusals of a job that goes back while others are prepared are counted in the database, and its waits grow
-    /// with them.
+    /// Hands a slow job back. If other jobs were prepared meanwhile, the database counts the refusal, and the waits of
+    /// the job grow with the count.
     private mutating func handBackSlow(_ entry: Preparation.Entry, now: UInt64) {
         if let before = entry.preparedBefore, prepared > before {
             let reason =
@@ -208,9 +209,11 @@ extension Dispatcher {
         _ = giveUp(entry, verdict, now: now)
     }
 
-    /// Somebody holds a row that one of them needs, mostly its own, in a transaction that cancels the job and is not
-    /// over yet. Each goes alone, those that wait again later and later. At last such a job is handed back, which is
-    /// deferred until its row is free: its slot is for others. The operator hears of it once a minute.
+    /// Defers jobs whose preparation waited for a lock. An open transaction holds a row that they need, mostly the
+    /// job's own row while it is cancelled.
+    ///
+    /// Each job goes alone, after growing pauses. After 4 s it is handed back. The hand-back waits until the row is
+    /// free, and other jobs use the slot. The log reports it once a minute.
     private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
         let isNews = now >= hastyUntil
         if isNews { hastyUntil = now + Preparation.haste }
@@ -234,7 +237,7 @@ extension Dispatcher {
         giveUp(entry, Verdict(.failed, .internal, reason), now: now) ? .reportJob(entry.lease.jobID) : .none
     }
 
-    /// Ends a job that is not called; false if it was cancelled meanwhile: then its slot may be another's by now.
+    /// Ends a job that is not called. False if it was cancelled meanwhile: then another job may have its slot.
     private mutating func giveUp(_ entry: Preparation.Entry, _ verdict: Verdict, now: UInt64) -> Bool {
         unprepared.removeAll { $0.lease == entry.lease }
         guard slots.job(in: entry.slot, entry.lease) != nil, let job = free(entry.slot, now: now) else { return false }

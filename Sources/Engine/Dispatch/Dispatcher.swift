@@ -3,18 +3,21 @@
 internal import JobModel
 internal import JobStore
 
-/// The worker's core without socket, clock or database: what to claim, what to write, what an answer means. Pure.
+/// The worker's core without socket, clock or database: it decides what to claim, what to write and how attempts end.
+/// Pure.
 ///
 /// ```
-///  nextExchange ──► [finish of what has ended, claim for what is free] ──► the database
+///  nextExchange ──► [finish of ended attempts, claim for free slots] ──► the database
 ///  jobArrived  ◄── claimed rows ◄──┤
 ///  callEnded   ──► attempts to write          finishReturned, exchangeFailed ◄──┘
 /// ```
-/// Events are methods, what they return is to be carried out. `RunLoop` does so against PostgreSQL and libcurl; a
-/// simulation does so against a queue in memory, with lost answers and late commits. A slot is in one of three
-/// states: free, reserved by a claim under way, or in use by a call; so a claim never brings more than fits.
+/// Methods take events and return actions. `RunLoop` carries the actions out with PostgreSQL and libcurl. A simulation
+/// carries them out with a queue in memory, with lost answers and late commits.
+///
+/// A slot is in one of three states: free, reserved by a claim under way, or in use by a call. So a claim never brings
+/// more jobs than fit.
 struct Dispatcher: ~Copyable {
-    /// Calls in flight at most.
+    /// The most calls in flight.
     let capacity: Int
     /// The running calls.
     var slots: SlotTable
@@ -22,67 +25,67 @@ struct Dispatcher: ~Copyable {
     private(set) var reserved = 0
     /// Transactions without an answer, by number.
     private(set) var exchanges: [UInt64: Exchange] = [:]
-    /// Rich jobs with a slot whose call is not asked for yet, and those it is asked for.
+    /// Jobs with a slot that wait for their preparation, and preparations under way.
     var unprepared: [Preparation.Entry] = []
     var preparations: [UInt64: Preparation] = [:]
     var preparationLimit = Preparation.limit
-    /// Whether the next preparation is that of a job which goes alone, if there is one.
+    /// Whether the next preparation is for a job that goes alone, if there is one.
     var preparesAlone = false
-    /// Until then preparations hurry, after one that waited for a lock.
+    /// Until this moment preparations wait only 20 ms for locks, because one has waited for a lock.
     var hastyUntil: UInt64 = 0
     /// Attempts to be written.
     var finished = FinishedAttempts()
-    /// Attempts to be written when nobody holds their rows any more.
+    /// Attempts to be written when their rows are no longer locked.
     var deferred = DeferredAttempts()
-    /// How the database takes them, and those that it has refused.
+    /// The pace of writes, and the attempts that the database has refused.
     var writeThrottle = WriteThrottle()
     /// The waits between claims, and between preparations, while these are refused.
     private var claimPause = StatementBackoff(longest: RefusedAttempts.longestWait)
     var preparePause = StatementBackoff(longest: Preparation.longestPause)
-    /// Preparations that succeeded.
+    /// How many preparations succeeded.
     var prepared: UInt64 = 0
-    /// Jobs that were handed back because their preparation alone exceeded the time limit, with the value of `prepared`
-    /// then.
+    /// Jobs that were handed back because their preparation alone exceeded the time limit, each with the value of
+    /// `prepared` at that time.
     var slowPreparations: [Int64: UInt64] = [:]
-    /// Attempts that wait to be judged on a session of their own.
+    /// Attempts that wait for the judging session.
     var judging = JudgingWork()
-    /// No exchange before this moment, after one failed.
+    /// After a failure no exchange is sent before this moment.
     private(set) var restUntil: UInt64 = 0
-    /// Until then claims are wary, after one failed.
+    /// After a failed claim, claims until this moment take leases only.
     private var waryUntil: UInt64 = 0
-    /// Set when the worker is to claim no more.
+    /// Set when the worker stops claiming, to drain.
     var isDraining = false
-    /// Set while the database has not heard of the worker for so long that others may take it for lost: what it claims
-    /// now, they would call again.
+    /// True if no heartbeat has reached the database for so long that other workers may declare this one lost. They
+    /// would then call newly claimed jobs a second time.
     var isUnheard = false
-    /// Whether it takes new jobs at all.
+    /// Whether the worker takes new jobs.
     var takesJobs: Bool { !isDraining && !isUnheard }
 
-    /// This worker's number; 0 while it has none that is good.
+    /// This worker's number; 0 while it has no valid one.
     var worker: Int32 = 0
     var isEnlisting = false
-    /// The last number, to take leases over from.
+    /// The last number. The next one takes its leases over.
     var formerWorker: Int32 = 0
 
     var knownTracks = KnownTracks()
     var surveyCursor = SurveyCursor()
-    /// What may be started in lanes with limits.
+    /// The permits of lanes with limits.
     var lanes = LanePermits()
     var pickup: PickupMode
     var pollSchedule = PollSchedule()
-    /// Where a claim may find something.
+    /// Where a claim may find jobs.
     private(set) var claimScope = ClaimScope.anywhere
     private var lastFence: Int64 = 0
     private var nextNumber: UInt64 = 1
     private var finishedSince: UInt64 = 0
-    /// Until then few attempts wait for more, since many have ended just before.
+    /// Until this moment a few finished attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
-    /// The memory of bodies, answers and results.
+    /// The memory budget of bodies, answers and results.
     var memory: MemoryBudget
-    /// Jobs with a slot whose large bodies wait for room; the first has waited longest.
+    /// Jobs with a slot whose large bodies wait for memory, the longest wait first.
     var waitingBodies: [WaitingBody] = []
 
-    /// Without a number, all slots free.
+    /// A dispatcher without a number, with all slots free.
     init(capacity: Int, canListen: Bool, memory: Int = EngineConfiguration.standardMemory) {
         self.capacity = capacity
         self.memory = MemoryBudget(total: memory, slots: capacity)
@@ -91,7 +94,7 @@ struct Dispatcher: ~Copyable {
         pickup = PickupMode(canListen: canListen)
     }
 
-    /// The next exchange, if one is due; to be sent at once, or taken back.
+    /// The next exchange, nil if none is due. Send it at once, or take it back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
         if !lanes.isEmpty, knownTracks.unpark(&lanes, now: now) { look() }
@@ -121,11 +124,11 @@ struct Dispatcher: ~Copyable {
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
         }
         if next.claim?.announced != nil {
-            // No whole claim follows before the answer is there.
+            // No claim of all tracks follows before this answer has arrived.
             claimScope = .nowhere
         } else {
             if case .announced = claimScope { look() }
-            // All that there is is parked.
+            // All known jobs wait in parked tracks.
             if claims, next.claim == nil { claimScope = .nowhere }
         }
         guard next.batch != nil || next.claim != nil else { return nil }
@@ -135,7 +138,7 @@ struct Dispatcher: ~Copyable {
         return (number, next)
     }
 
-    /// A claim of all that is free, wherever there may be work; nil if no track can be visited.
+    /// A claim of all tracks with work, nil if none can be visited.
     private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
         pollSchedule.claimBegan()
         let limit = min(claimable, ExchangePolicy.claimLimit)
@@ -144,7 +147,7 @@ struct Dispatcher: ~Copyable {
         return Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < waryUntil)
     }
 
-    /// A claim of the one job that news are about, while nothing else is known to wait and nothing is to be written.
+    /// A claim of the one announced job, if no other job is known to wait and no attempt is to be written.
     private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
         guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, waryUntil),
             case .announced(let job) = claimScope, let visit = knownTracks.visit(announced: job.track)
@@ -152,14 +155,13 @@ struct Dispatcher: ~Copyable {
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
     }
 
-    /// A number for a transaction, never given twice.
+    /// A number for a transaction. No number is used twice.
     mutating func takeNumber() -> UInt64 {
         defer { nextNumber += 1 }
         return nextNumber
     }
 
-    /// When an attempt has waited long enough for company, a question or what was put off is due, or the rest after a
-    /// failure is over; nil if none.
+    /// The next moment at which the loop must act, nil if it need not act before an event.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
@@ -171,7 +173,7 @@ struct Dispatcher: ~Copyable {
         return moments.lazy.compactMap { $0 }.min()
     }
 
-    /// With all exchanges under way an answer is waited for, not a moment: a moment gone by would keep the loop awake.
+    /// While all exchanges are under way, the loop waits for an answer. A moment in the past would keep it awake.
     private func exchangeDeadline(now: UInt64) -> UInt64? {
         let hasWrites = !finished.isEmpty || !writeThrottle.refused.isEmpty
         guard exchanges.count < ExchangePolicy.depth, hasWrites || !lanes.isEmpty else { return nil }
@@ -179,10 +181,10 @@ struct Dispatcher: ~Copyable {
         return finished.isEmpty || writeThrottle.pause.isOn ? nil : finishedSince + ExchangePolicy.patience
     }
 
-    /// A claim's answer is there; its rows are given to `jobArrived`, then `claimRead` ends it.
+    /// Records the answer of a claim. Give its rows to `jobArrived`, then call `claimRead`.
     ///
-    /// - Returns: nil if the rows mean nothing: they were claimed for a number that has been given up since, and
-    ///   the enlisting behind them makes them ready again. Calling them would call them twice.
+    /// - Returns: nil if the rows are void. They were claimed for a number that has been given up since, and the next
+    /// enlisting makes them ready again. To call them now would call them twice.
     mutating func claimReturned(_ number: UInt64) -> Arrival? {
         guard let exchange = exchanges[number], let claim = exchange.claim else { return nil }
         exchanges[number]?.claim = nil
@@ -192,7 +194,7 @@ struct Dispatcher: ~Copyable {
         return worker > 0 ? Arrival(claim: claim) : nil
     }
 
-    /// A row of a claim. Returns the slot to call it in; a rich job waits there to be prepared.
+    /// Takes a row of a claim. Returns its slot. A job without a complete call waits there for its preparation.
     mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
         arrival.note(job.lease)
         lastFence = max(lastFence, job.lease.fence)
@@ -210,7 +212,7 @@ struct Dispatcher: ~Copyable {
         return slot
     }
 
-    /// The last row of a claim has been read.
+    /// Records that the last row of a claim was read.
     mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
         let claim = arrival.claim
         claimPause.succeeded()
@@ -236,18 +238,19 @@ struct Dispatcher: ~Copyable {
         let claim = arrival.claim
         knownTracks.claimReturned(claim.visits, limit: .max, found: arrival.found)
         if arrival.rows == 0 {
-            // It may have been committed late, below the watermark.
+            // The job may have been committed late, below the watermark of its track.
             pollSchedule.wantsSurvey = true
             look()
             pollSchedule.singleClaimFailed(now: now)
             return .none
         }
-        // The next poll stays where it is: it finds what nobody has announced.
+        // The next poll stays where it is: it finds jobs that no notification has announced.
         return pickup.claimReturned(rows: arrival.rows, limit: .max)
     }
 
-    /// A finish is stored. Returns how many of its attempts were refused because their lease had ended, and what the
-    /// others set off.
+    /// Records that a finish is stored.
+    ///
+    /// - Returns: how many attempts were refused because their lease had ended, and the follow-up of the others.
     mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, followUp: FollowUp) {
         guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
         exchanges[number]?.batch = nil
@@ -258,13 +261,13 @@ struct Dispatcher: ~Copyable {
         return (batch.attempts.count - stored, followUp)
     }
 
-    /// Attempts are stored, and set this off.
+    /// Records that attempts are stored, and what follows from them.
     ///
     /// - Parameter claims: whether a claim was part of the same transaction.
     mutating func noteStored(_ attempts: [FinishedAttempt], _ followUp: FollowUp, claims: Bool) {
         // The next step of a chain may be ready.
         if followUp.contains(.tree) { look() }
-        // A claim of the same transaction, behind the finish, has seen it.
+        // A claim in the same transaction runs after the finish, so it has seen the next page.
         if followUp.contains(.page), !claims {
             look()
             pollSchedule.claimIsInformed()
@@ -275,8 +278,8 @@ struct Dispatcher: ~Copyable {
         }
     }
 
-    /// Takes an exchange back: its attempts are to be written again, its slots are free again. Or a preparation: its
-    /// jobs are to be prepared again.
+    /// Takes an exchange or a preparation back. Its attempts are written again, its slots are free, its jobs are
+    /// prepared again.
     mutating func takeBack(_ number: UInt64, now: UInt64) {
         if let preparation = preparations.removeValue(forKey: number) {
             unprepared.insert(contentsOf: preparation.entries, at: 0)
@@ -293,8 +296,10 @@ struct Dispatcher: ~Copyable {
         look()
     }
 
-    /// A finish or a claim failed, and with it its whole exchange. Comes once for each of its statements, in their
-    /// order; so when the claim is to blame, the exchange has been taken back by then.
+    /// Handles a failed finish or claim. The whole exchange has failed with it.
+    ///
+    /// It is called once for each statement of the exchange, in their order. So if the claim caused the failure, the
+    /// exchange has been taken back before.
     mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let batch = exchanges[number]?.batch
         takeBack(number, now: now)
@@ -316,23 +321,23 @@ struct Dispatcher: ~Copyable {
         }
     }
 
-    /// A claim may find something in any track.
+    /// Lets the next claim search all tracks.
     mutating func look() {
-        // What was announced may lie below the watermark of its track.
+        // The announced job may stand below the watermark of its track.
         if case .announced = claimScope { pollSchedule.wantsSurvey = true }
         claimScope = .anywhere
     }
 
-    /// Sends nothing for a while.
+    /// Sends no exchange for 250 ms.
     mutating func rest(now: UInt64) {
         restUntil = now + Dispatcher.restAfterFailure
     }
 
-    /// A claim that failed may do so each time: a row that it would take may hold what cannot be written out. So for a
-    /// minute no attempts wait with it, and it takes leases only: `prepare` finds the one job that is to blame.
+    /// A failed claim may fail each time: one of its rows may hold a value that cannot be written out. So for a minute
+    /// a claim shares no transaction with attempts, and takes leases only. `prepare` then finds the job that causes it.
     private static let wariness: UInt64 = 60_000_000_000
 
-    /// 250 ms: a database in trouble is not helped by haste.
+    /// The rest after a failure: 250 ms. It spares a database in trouble.
     private static let restAfterFailure: UInt64 = 250_000_000
 
     mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
@@ -340,8 +345,8 @@ struct Dispatcher: ~Copyable {
         finished.append(attempt)
     }
 
-    /// News of jobs: look for them. Where nothing else is known to wait than the one job that they name, a claim of it
-    /// tells whether there is more to be looked for.
+    /// Records a notification about new jobs. If no other job is known to wait, a claim of the announced job is enough,
+    /// and its answer shows whether to look further.
     mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
         if let job, knownTracks.visit(announced: job.track) != nil {
             switch claimScope {
@@ -359,7 +364,7 @@ struct Dispatcher: ~Copyable {
         return pickup.notified(now: now)
     }
 
-    /// A survey's answer.
+    /// Records the answer of a survey.
     mutating func surveyReturned(_ found: SurveyCursor.Found, now: UInt64) {
         surveyCursor.returned(found)
         pollSchedule.surveyReturned(now: now, isWhole: found.after == 0)

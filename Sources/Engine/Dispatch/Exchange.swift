@@ -5,7 +5,7 @@ internal import JobStore
 
 /// One transaction under way on the claiming session: a finish, a claim, or both.
 struct Exchange {
-    /// What it ends; kept until the database has confirmed it.
+    /// The finished attempts. They are kept until the database has confirmed them.
     var batch: FinishBatch?
     /// What it claims.
     var claim: Claim?
@@ -14,15 +14,17 @@ struct Exchange {
     struct Claim {
         var limit: Int
         var visits: [KnownTracks.Visit]
-        /// Its fence is to be above this one.
+        /// The fence of each claimed job must be above this one.
         var above: Int64
         /// Monotonic nanoseconds.
         var sentAt: UInt64 = 0
-        /// The one job it asks for, if it is no whole claim; one follows if it does not bring that job.
+        /// The one job that it asks for; nil for a claim of all tracks, which follows if this one does not bring the
+        /// job.
         var announced: AnnouncedJob?
-        /// Whether news of jobs arrived after it was sent: then an empty answer proves nothing.
+        /// Whether a notification about jobs arrived after it was sent. Then an empty answer does not prove that none
+        /// wait.
         var isOutdated = false
-        /// Whether it brings leases only, and all calls are asked for later.
+        /// Whether it takes leases only, and all calls are prepared later.
         var isBare = false
     }
 }
@@ -40,7 +42,7 @@ struct Arrival {
         hasLanes = claim.visits.contains { $0.lane != 0 }
     }
 
-    /// The lane of a track that the claim visited, if it has limits, else 0.
+    /// The lane of a track that the claim visited, 0 if the lane has no limits.
     func lane(of track: Int32) -> Int32 {
         guard hasLanes else { return 0 }
         return claim.visits.first { $0.track == track }?.lane ?? 0
@@ -56,29 +58,29 @@ struct Arrival {
 
 /// Why an exchange has failed.
 enum Rejection: Equatable {
-    /// Another statement of it is to blame; its own event tells why.
+    /// Another statement of the exchange has failed. Its own event has the cause.
     case aborted
-    /// The worker was declared lost: its number is void.
+    /// The worker was declared lost, so its number is void.
     case workerLost
-    /// A value cannot be stored; another try would fail alike.
+    /// A value cannot be stored. Another attempt would fail in the same way.
     case unstorable
-    /// The statement exceeded the time limit of its session; one with less in it may not.
+    /// The statement exceeded the time limit of its session. A smaller one may not.
     case overrun
-    /// The database lacked something; the same statement may pass later. Never the end of a job.
+    /// The database had a shortage. The same statement may pass later. No job ends because of it.
     case shortage
-    /// Somebody holds a row of it for more than a second.
+    /// Another transaction holds a row of it for more than a second.
     case locked
-    /// Anything else.
+    /// Any other failure.
     case failure
 }
 
-/// What to do about an exchange that has failed.
+/// The reaction to a failed exchange.
 enum ExchangeRecovery: Equatable {
     case none
-    /// Ask for a new number.
+    /// Request a new number.
     case enlist
-    /// Tell the operator.
+    /// Report it in the log.
     case report
-    /// Tell the operator of a job whose answer cannot be stored.
+    /// Report in the log that the answer of a job cannot be stored.
     case reportJob(Int64)
 }

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the next exchange should go out. Pure.
+/// Decides when the next exchange is sent. Pure.
 ///
-/// With nothing under way the next one goes at once: an idle system waits for nothing. Where attempts end close behind
-/// each other and there is no backlog for the slots (a lane with a rate, a stream of INSERTs), it waits a moment for
-/// company. Under load two are on their way, so that PostgreSQL works on one while calls of the other run, and each is
-/// to be worth its commit: a commit of one job costs five times that of sixteen.
+/// If no exchange is under way, the next one is sent at once: an idle worker adds no delay. If attempts end close
+/// behind each other and no backlog waits for the slots, it waits up to 2 ms for more attempts. Examples are a lane
+/// with a rate limit and a stream of INSERTs.
+///
+/// Under load two exchanges are under way, so PostgreSQL works on one while calls of the other run. A commit of one job
+/// costs five times as much per job as a commit of sixteen jobs.
 enum ExchangePolicy {
-    /// Exchanges under way at most.
+    /// The most exchanges under way.
     static let depth = 2
-    /// Rows of one claim and one finish at most; beyond 64 the tail of the latency grows faster than the rate.
+    /// The most rows of one claim and of one finish. Beyond 64 claimed rows the tail latency grows faster than the
+    /// rate.
     static let claimLimit = 64
     static let finishLimit = 256
-    /// A finished attempt waits no longer than this for company: 3 ms.
+    /// The longest wait of a finished attempt for others: 3 ms.
     static let patience: UInt64 = 3_000_000
 
-    /// Attempts follow each other closely if the last exchange has written this many.
+    /// Attempts count as dense if the last exchange has written this many.
     static let density = 4
-    /// Then, with nothing under way, the next one goes this long after it: 2 ms. At 5,000 calls a second of a lane with
-    /// a rate it makes one transaction where there were two.
+    /// After a dense exchange the next one waits this long, if none is under way: 2 ms. At 5,000 calls a second in a
+    /// lane with a rate limit this makes one transaction out of two.
     static let pause: UInt64 = 2_000_000
 
-    /// Whether to send now.
+    /// Whether to send an exchange now.
     ///
     /// - Parameters:
     ///   - underWay: exchanges without an answer.
@@ -39,10 +42,10 @@ enum ExchangePolicy {
         return finished > 0 && waited >= patience
     }
 
-    /// Bodies of one finish: beyond 8 MiB a batch saves nothing and only holds memory on both sides.
+    /// The most body bytes of one finish. Above 8 MiB a larger batch saves nothing, and holds memory on both sides.
     static let bodyLimit = 8 << 20
 
-    /// How many attempts go into one finish, at least one: up to `limit`, and up to so many bytes of bodies.
+    /// How many attempts go into one finish: at least one, at most `limit`, and at most so many bytes of bodies.
     static func batch(of bodies: some Sequence<Int>, limit: Int, bytes most: Int = bodyLimit) -> Int {
         var bytes = 0
         var count = 0

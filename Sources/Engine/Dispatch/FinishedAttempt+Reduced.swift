@@ -4,10 +4,11 @@ internal import JobModel
 internal import JobStore
 
 extension FinishedAttempt {
-    /// The attempt without what the database may have refused of it: the body and the cookies. Its job ends with the
-    /// real status and headers; one that must not be sent twice ends as unknown, unless nothing was sent.
+    /// The attempt without the parts that the database may have refused: the body and the cookies.
     ///
-    /// - Parameter reason: how the sentence for the user begins.
+    /// The job ends with the real status and headers. An at_most_once job ends as unknown, unless nothing was sent.
+    ///
+    /// - Parameter reason: the beginning of the message for the user.
     func reduced(_ reason: String) -> FinishedAttempt {
         var attempt = self
         attempt.isReduced = true

@@ -4,7 +4,7 @@ internal import JobStore
 
 /// The bytes of attempts that are not written yet, as a running sum. Pure.
 struct AttemptSizes {
-    /// Only larger attempts count for `largest`: 256 KiB. Room for writing smaller ones is always left.
+    /// Only attempts above 256 KiB count for `largest`. The memory budget always has room to write smaller ones.
     static let largeSize = 256 << 10
 
     private(set) var bytes = 0
@@ -28,7 +28,7 @@ struct AttemptSizes {
     }
 }
 
-/// Attempts in the order in which they are to be written, with their sizes. Pure.
+/// Attempts in the order in which they are written, with their sizes. Pure.
 struct FinishedAttempts: RandomAccessCollection, MutableCollection {
     private var items: [FinishedAttempt] = []
     private(set) var sizes = AttemptSizes()

@@ -3,17 +3,17 @@
 internal import JobModel
 internal import JobStore
 
-/// Answers that may take long to judge, and the steps of batches and chains that may take long to begin. Pure.
+/// Answers that may take long to judge, and batches and chains whose next members may take long to begin. Pure.
 ///
 /// The judging session takes them one at a time. So the claiming session and the heartbeats never wait for a user's
-/// expression. Lanes take turns, and all steps together count as one lane. An attempt that waits here has freed its
-/// slot.
+/// expression. Lanes take turns, and all batches and chains together count as one lane. An attempt that waits here has
+/// freed its slot.
 struct JudgingWork {
     /// One statement for the judging session.
     struct Task {
         var number: UInt64
         var work: Work
-        /// How long it may take, in milliseconds.
+        /// The time limit, in milliseconds.
         var limit: Int32
         /// The worker's number in the statement.
         fileprivate(set) var worker: Int32 = 0
@@ -29,41 +29,41 @@ struct JudgingWork {
 
     /// How a statement failed.
     enum Failure {
-        /// The server ended it, perhaps since its time was over.
+        /// The server cancelled it, perhaps because of the time limit.
         case cancelled
         /// A value cannot be stored.
         case unstorable
-        /// Anything else.
+        /// Any other failure.
         case other
     }
 
-    /// Answers above 1 MiB are judged here whatever their expressions: to parse one takes 40 ms for each MiB.
+    /// Answers above 1 MiB are judged here whatever their expressions are: to parse one takes 40 ms for each MiB.
     static let largeAnswer = 1 << 20
-    /// Least bytes that a waiting attempt counts towards the limit: 256 KiB. So at most some hundreds wait.
+    /// A waiting attempt counts at least 256 KiB towards the limit. So at most a few hundred wait.
     static let leastWeight = 256 << 10
 
     /// `settings.judge_timeout` in milliseconds.
     var timeout: Int32 = 2_000
-    /// Bytes that waiting attempts may take, `MemoryBudget.judgingShare`; jobs with expensive answers are not called
-    /// beyond it.
+    /// The most bytes that waiting attempts may take, `MemoryBudget.judgingShare`. At this limit no job with expensive
+    /// answers is called.
     var limit = 64 << 20
 
     private typealias Entry = (attempt: FinishedAttempt, since: UInt64)
     private var waiting: [String: [Entry]] = [:]
-    /// The lanes of those that wait, the next one first.
+    /// The lanes of waiting attempts, the next lane first.
     private var turns: [String] = []
     private var underWay: (task: Task, since: UInt64, isVoid: Bool)?
     private var hasTrees = false
     private var lastTreeLane = ""
     private var isTreesTurn = false
-    /// The waits after failures in a row.
+    /// The growing waits while statements fail.
     private var pause = StatementBackoff(longest: RefusedAttempts.longestWait)
     private var nextNumber: UInt64 = 1
-    /// Bytes that all attempts here count towards the limit.
+    /// The bytes that all attempts here count towards the limit.
     private(set) var weight = 0
     /// The memory that these attempts take.
     private(set) var sizes = AttemptSizes()
-    /// How many attempts are here.
+    /// How many attempts wait here or are being judged.
     private(set) var count = 0
 
     /// Whether the statement under way is about a batch or chain.
@@ -75,20 +75,20 @@ struct JudgingWork {
     /// Whether no attempt is here.
     var isEmpty: Bool { count == 0 }
 
-    /// Whether a connection is needed.
+    /// Whether the session needs a connection.
     var hasWork: Bool { !turns.isEmpty || hasTrees || underWay != nil }
 
     /// The leases of all attempts here, including the one under way.
     var leases: [Lease] { waiting.values.flatMap { $0.map(\.attempt.lease) } + [current?.lease].compactMap { $0 } }
 
-    /// Jobs of attempts here, the one that is being judged first.
+    /// The jobs of attempts here. The one that is being judged comes first.
     func jobs(limit: Int) -> [Int64] {
         guard !isEmpty else { return [] }
         let waiting = turns.lazy.flatMap { self.waiting[$0] ?? [] }.map(\.attempt.lease.jobID)
         return ([current?.lease.jobID].compactMap { $0 } + waiting.prefix(limit)).prefix(limit).map { $0 }
     }
 
-    /// The attempts that came at this moment or before.
+    /// The attempts that arrived at this moment or before.
     func calls(since moment: UInt64) -> [RunningCall] {
         var entries = waiting.values.flatMap { $0 }
         if let current, let underWay { entries.append((current, underWay.since)) }
@@ -97,7 +97,7 @@ struct JudgingWork {
         }
     }
 
-    /// When the oldest attempt came; nil: none waits.
+    /// When the oldest attempt arrived, nil if none waits.
     var oldest: UInt64? {
         (waiting.values.compactMap { $0.first?.since } + [current == nil ? nil : underWay?.since].compactMap { $0 })
             .min()
@@ -109,10 +109,10 @@ struct JudgingWork {
         return attempt
     }
 
-    /// How long jobs with expensive answers are to wait before their calls, in milliseconds; nil: there is room for
-    /// their answers.
+    /// How long jobs with expensive answers wait before their calls, in milliseconds. Nil if there is room for their
+    /// answers.
     ///
-    /// - Parameter calls: such calls in flight; asked for only if something waits.
+    /// - Parameter calls: counts such calls in flight. It is called only if an attempt waits.
     func hold(calls: () -> Int) -> Int32? {
         guard count > 0, weight + calls() * JudgingWork.leastWeight >= limit else { return nil }
         return Int32(clamping: min(60_000, max(1_000, count * 250)))
@@ -123,10 +123,10 @@ struct JudgingWork {
         add((attempt, now), isFirst: false)
     }
 
-    /// Batches or chains wait to be taken.
+    /// Records that batches or chains wait for this session.
     mutating func treesWait() { hasTrees = true }
 
-    /// What to send now; it counts as sent.
+    /// The next statement, nil if none is due. It counts as sent.
     mutating func next(worker: Int32, now: UInt64) -> Task? {
         guard worker > 0, underWay == nil, now >= pause.until else { return nil }
         var task: Task
@@ -156,22 +156,22 @@ struct JudgingWork {
         return task
     }
 
-    /// A large answer may take a second more for each MiB, unless an expression is to blame.
+    /// The time limit of an attempt. Without an expression, a large answer gets one second more for each MiB.
     private func limit(of attempt: FinishedAttempt) -> Int32 {
         guard attempt.expensive?.columns.isEmpty ?? true else { return timeout }
         return timeout + Int32(clamping: attempt.bodyBytes >> 20) * 1_000
     }
 
-    /// When to look again, after a failure; nil: not before something happens.
+    /// When to send the next statement after a failure. Nil if it need not be sent before an event.
     func deadline(now: UInt64) -> UInt64? {
         guard underWay == nil, hasWork else { return nil }
         return pause.deadline(now: now)
     }
 
-    /// An attempt has been judged and written, unless its lease had ended.
+    /// Records that an attempt was judged, and written unless its lease had ended.
     ///
-    /// - Returns: the attempt; nil if it was cancelled meanwhile, or goes again because the worker has another number
-    ///   now.
+    /// - Returns: the attempt. Nil if it was cancelled meanwhile, or is judged again because the worker has another
+    ///   number now.
     mutating func judged(_ number: UInt64, isStored: Bool, worker: Int32) -> FinishedAttempt? {
         guard let underWay, underWay.task.number == number else { return nil }
         let attempt = current
@@ -185,7 +185,7 @@ struct JudgingWork {
         return attempt
     }
 
-    /// A batch or chain has been seen to; nil: none could be taken.
+    /// Records the answer for a batch or chain. The lane is nil if none could be taken.
     mutating func treeJudged(_ number: UInt64, lane: String?, hasMore: Bool) {
         guard underWay?.task.number == number else { return }
         end()
@@ -194,9 +194,9 @@ struct JudgingWork {
         if hasMore { hasTrees = true }
     }
 
-    /// A statement failed, and nothing of it is stored.
+    /// Records that a statement failed. Nothing of it is stored.
     ///
-    /// - Returns: the attempt with its final verdict, to be written without being judged; nil: it is tried again.
+    /// - Returns: the attempt with its final verdict, to be written without being judged. Nil if it is tried again.
     mutating func failed(_ number: UInt64, _ failure: Failure, now: UInt64) -> FinishedAttempt? {
         guard let underWay, underWay.task.number == number else { return nil }
         let attempt = current
@@ -209,7 +209,7 @@ struct JudgingWork {
             attempt.verdict = Verdict(
                 .failed, .tooExpensive, JudgingWork.reason(attempt.expensive?.columns ?? "", underWay.task.limit))
             if attempt.isCached, !wasOver {
-                // Once more, to end it with the cached answer.
+                // The next statement ends the job with the cached answer.
                 add((attempt, underWay.since), isFirst: true)
                 return nil
             }
@@ -232,23 +232,23 @@ struct JudgingWork {
         return "to judge the answer took longer than \(time), by settings.judge_timeout; \(advice)"
     }
 
-    /// The connection is gone, and what was under way with it.
+    /// Records that the connection is lost, and the statement under way with it.
     mutating func connectionLost(now: UInt64) {
         guard let task = underWay?.task else { return }
         _ = failed(task.number, .other, now: now)
     }
 
-    /// A job was cancelled. Returns whether its attempt was here.
+    /// Removes the attempt of a cancelled job. Returns whether it was here.
     mutating func remove(jobID: Int64, fence: Int64) -> Bool {
         remove { $0.jobID == jobID && $0.fence == fence }
     }
 
-    /// Forgets attempts whose lease no longer holds.
+    /// Drops attempts whose lease no longer holds.
     mutating func keep(_ held: Set<Int64>) {
         _ = remove { !held.contains($0.seq) }
     }
 
-    /// Gives up all attempts, at the end of the worker.
+    /// Removes and returns all attempts, at the end of the worker.
     mutating func takeAll() -> [FinishedAttempt] {
         let all = waiting.values.flatMap { $0.map(\.attempt) } + [current].compactMap { $0 }
         _ = remove { _ in true }
@@ -286,7 +286,7 @@ struct JudgingWork {
         count -= 1
     }
 
-    /// The statement under way has ended.
+    /// Ends the statement under way.
     private mutating func end() {
         if let current { forget(current) }
         underWay = nil

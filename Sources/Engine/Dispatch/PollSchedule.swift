@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a worker looks for jobs by itself: polls of the tracks it knows, surveys of all. Monotonic nanoseconds.
+/// Decides when a worker polls its known tracks and surveys all tracks. Times are monotonic nanoseconds.
 struct PollSchedule {
-    /// After a claim of a single job that brought none.
+    /// The pause after a claim of a single job that brought no job: 1 s.
     static let singleRest: UInt64 = 1_000_000_000
 
-    /// The next look for jobs that nobody announced.
+    /// When to look next for jobs that no notification has announced.
     var poll: UInt64 = 0
-    /// Whether something has happened that a survey might tell more of.
+    /// Whether an event has made a survey worthwhile.
     var wantsSurvey = true
-    /// Whether the last claim brought less than it asked for: then a job in a track that is not known here could
-    /// run at once, and is looked for at the pace of the fallback.
+    /// Whether the last claim brought fewer jobs than it asked for. Then a job in an unknown track could run at once,
+    /// so surveys go at the pace of the fallback.
     var hasRoom = true
-    /// No claim of a single job before: the last one brought none.
+    /// No claim of a single job is sent before this moment, because the last one brought no job.
     private(set) var singleDue: UInt64 = 0
-    /// No survey before.
+    /// No survey is sent before this moment.
     private var earliestSurvey: UInt64 = 0
     private var surveys = SurveyPace()
     private var hold = ClaimHold()
 
-    /// Until then claims of all tracks are held back.
+    /// Claims of all tracks are held back until this moment.
     var heldUntil: UInt64 { hold.until }
 
-    /// When the next survey may go out.
+    /// When the next survey may be sent.
     var surveyDue: UInt64 {
         guard let began = surveys.began else { return 0 }
         let isAwaited = hold.since > began && hold.until > hold.since
@@ -31,13 +31,13 @@ struct PollSchedule {
         return max(began + pause, earliestSurvey)
     }
 
-    /// Jobs are announced: on a track that is known a claim finds them, and a survey beside it on two cores makes it
-    /// wait. One that is wanted already is put off no further.
+    /// Lets a claim of announced jobs in a known track go before a survey. On two cores a concurrent survey would delay
+    /// the claim. A survey that is wanted already is not delayed further.
     mutating func claimGoesFirst(until moment: UInt64) {
         if !wantsSurvey { earliestSurvey = moment }
     }
 
-    /// Whether a claim of all tracks is to wait for a survey, which is wanted then.
+    /// Whether a claim of all tracks waits for a survey. If so, a survey is wanted.
     mutating func holdsClaim(now: UInt64) -> Bool {
         if now < hold.until { return true }
         guard hold.mayBegin(surveyCost: surveys.cost, now: now), surveys.isKnown, surveys.allowsOne(now: now) else {
@@ -48,8 +48,8 @@ struct PollSchedule {
         return true
     }
 
-    /// News of jobs that wait for their track, which the leader makes at once and tells of. A survey before that would
-    /// not see them.
+    /// Records a notification about jobs that wait for a new track. The leader creates it at once and notifies again. A
+    /// survey before that would not see the jobs.
     mutating func trackIsAwaited(now: UInt64) {
         if now >= hold.until {
             guard hold.mayBegin(surveyCost: surveys.cost, now: now) else { return }
@@ -59,43 +59,46 @@ struct PollSchedule {
         earliestSurvey = hold.until
     }
 
-    /// The leader has made the tracks that jobs waited for.
+    /// Records that the leader has created the tracks.
     mutating func trackWasMade() {
         hold.trackWasMade()
         mayLookAtOnce()
     }
 
-    /// News of jobs, wherever they are: the survey need not wait for a claim, but for a track that is being made, of
-    /// which news of the same transaction tell.
+    /// Lets the next survey go at once, after a notification about new jobs.
+    ///
+    /// If a track is being created, the survey waits for it. The notification of the same transaction follows when it
+    /// exists.
     mutating func mayLookAtOnce() {
         wantsSurvey = true
         earliestSurvey = hold.awaitsTrack ? hold.until : 0
     }
 
-    /// The next claim is for what is known: it waits for no survey.
+    /// Records that the next claim is for known tracks. It does not wait for a survey.
     mutating func claimIsInformed() { hold.claimIsInformed() }
 
-    /// A claim of all tracks goes out.
+    /// Records that a claim of all tracks is sent.
     mutating func claimBegan() { hold.claimBegan() }
 
-    /// A claim has brought jobs.
+    /// Records that a claim has brought jobs.
     mutating func claimCaught(now: UInt64) { hold.claimCaught(now: now) }
 
-    /// A claim of a single job brought none: another worker was faster, the job is none for such a claim, or a limit,
-    /// pause or hook may hold it back. While that lasts, the attempts would only be on the way of the claims that
-    /// follow.
+    /// Records that a claim of a single job brought no job.
+    ///
+    /// Another worker was faster, the job needs a full claim, or a limit, pause or hook may hold it back. Further such
+    /// claims would only delay the claims of all tracks, so they pause for 1 s.
     mutating func singleClaimFailed(now: UInt64) {
         singleDue = now + PollSchedule.singleRest
         claimIsInformed()
     }
 
-    /// A survey goes out.
+    /// Records that a survey is sent.
     mutating func surveyBegan(now: UInt64) {
         wantsSurvey = false
         surveys.begin(now: now)
     }
 
-    /// Its answer is there.
+    /// Records the answer of a survey.
     mutating func surveyReturned(now: UInt64, isWhole: Bool = true) {
         if let began = surveys.began { hold.surveyReturned(began: began, now: now) }
         surveys.returned(now: now, isWhole: isWhole)

@@ -3,17 +3,19 @@
 internal import JobModel
 internal import JobStore
 
-/// Attempts that the database refused to store when each was the only one of its batch. Pure. Monotonic nanoseconds.
+/// Attempts that the database refused to store when each was alone in its batch. Pure. Times are monotonic nanoseconds.
 ///
-/// They hold no slot. Each is sent again alone after a wait of its own, so the others are stored meanwhile. While the
-/// database stores nothing at all, a refusal does not concern one attempt: at the next success all of these go back to
-/// the others. An attempt that is refused for 15 minutes, counted only while others are stored, is given up.
+/// They hold no slot. Each is sent again alone after its own wait, so other attempts are stored meanwhile.
+///
+/// If the database stores nothing at all, no single attempt causes the refusals. At the next success these attempts go
+/// back to the others. An attempt that is refused for 15 minutes is given up. Only time in which others are stored
+/// counts.
 struct RefusedAttempts {
     /// The longest wait of one attempt: 30 s.
     static let longestWait: UInt64 = 30_000_000_000
-    /// The longest wait at the end of a worker: 1 s.
+    /// The longest wait while the worker drains: 1 s.
     static let longestWaitAtEnd: UInt64 = 1_000_000_000
-    /// So long an attempt is refused while others are stored before it is given up: 15 minutes.
+    /// An attempt is given up after so much time of refusals while others are stored: 15 minutes.
     static let patience: UInt64 = 900_000_000_000
 
     private var waiting: [(attempt: FinishedAttempt, due: UInt64)] = []
@@ -22,10 +24,10 @@ struct RefusedAttempts {
     var isEmpty: Bool { waiting.isEmpty }
     var count: Int { waiting.count }
 
-    /// Their leases, which still hold.
+    /// The leases of these attempts. They still hold.
     var leases: [Lease] { waiting.map(\.attempt.lease) }
 
-    /// When the next one is to be sent; nil: none waits.
+    /// When the next attempt is to be sent, nil if none waits.
     func due(isDraining: Bool) -> UInt64? {
         waiting.lazy.map { isDraining ? min($0.due, RefusedAttempts.dueAtEnd($0.attempt)) : $0.due }.min()
     }
@@ -36,12 +38,13 @@ struct RefusedAttempts {
 
     /// Takes an attempt that was refused alone.
     ///
-    /// - Parameter stored: batches that the worker has stored so far.
-    /// - Returns: the attempt, if it is to be given up.
+    /// - Parameter stored: how many batches the worker has stored so far.
+    /// - Returns: the attempt if it is given up, nil if it waits.
     mutating func put(_ attempt: FinishedAttempt, stored: UInt64, now: UInt64) -> FinishedAttempt? {
         var attempt = attempt
         if var refusal = attempt.refusal {
-            // In a shortage many take their turns, so the time since the last one may be much longer than a wait.
+            // In a shortage many attempts take turns. The time since the last refusal may then be much longer than the
+            // wait.
             let since = min(now - min(now, refusal.last), RefusedAttempts.longestWait)
             if stored > refusal.storedBefore { refusal.alone += since }
             refusal.count += 1
@@ -60,7 +63,7 @@ struct RefusedAttempts {
         return nil
     }
 
-    /// Gives out the attempt that has been due for longest, if one is.
+    /// Removes and returns the attempt that has been due for longest, nil if none is due.
     mutating func next(isDraining: Bool, now: UInt64) -> FinishedAttempt? {
         guard let due = due(isDraining: isDraining), due <= now,
             let place = waiting.firstIndex(where: {
@@ -72,7 +75,7 @@ struct RefusedAttempts {
         return attempt
     }
 
-    /// Gives back those that were refused only while the database stored nothing.
+    /// Removes and returns the attempts that were refused only while the database stored nothing.
     mutating func release() -> [FinishedAttempt] {
         let released = waiting.map(\.attempt).filter { !$0.goesAlone }
         for attempt in released { sizes.remove(attempt) }
@@ -80,7 +83,7 @@ struct RefusedAttempts {
         return released
     }
 
-    /// Forgets those whose lease no longer holds.
+    /// Drops the attempts whose lease no longer holds.
     mutating func keep(_ held: Set<Int64>) {
         for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }

@@ -2,16 +2,16 @@
 
 internal import JobModel
 
-/// The running calls, by the slot number that the agent knows them by.
+/// The running calls by their slot number, which the agent also uses.
 struct SlotTable {
     private var jobs: [ClaimedJob?]
     private var free: [Int]
     /// When the job of each slot was claimed: monotonic nanoseconds.
     private var claimedAt: [UInt64]
-    /// How many calls run, by their tracks; those without are left out.
+    /// How many calls run, by track. Tracks without calls are left out.
     private(set) var inFlight: [Int32: Int] = [:]
 
-    /// All slots free.
+    /// A table with all slots free.
     init(count: Int) {
         jobs = Array(repeating: nil, count: count)
         claimedAt = Array(repeating: 0, count: count)
@@ -21,10 +21,10 @@ struct SlotTable {
     /// How many calls run.
     var inUse: Int { jobs.count - free.count }
 
-    /// How many more could run.
+    /// How many more calls could run.
     var freeCount: Int { free.count }
 
-    /// The running jobs with their slots, in no order.
+    /// The running jobs with their slots. The order is undefined.
     var running: [(slot: Int, job: ClaimedJob)] {
         jobs.enumerated().compactMap { slot, job in job.map { (slot, $0) } }
     }
@@ -37,7 +37,7 @@ struct SlotTable {
         }
     }
 
-    /// Puts a job into a free slot; nil if there is none.
+    /// Puts a job into a free slot. Nil if no slot is free.
     mutating func take(_ job: ClaimedJob, claimedAt moment: UInt64) -> Int? {
         guard let slot = free.popLast() else { return nil }
         jobs[slot] = job
@@ -46,7 +46,7 @@ struct SlotTable {
         return slot
     }
 
-    /// Frees a slot; nil if it was free already.
+    /// Frees a slot. Nil if it was free already.
     mutating func release(_ slot: Int) -> ClaimedJob? {
         guard let job = jobs[slot] else { return nil }
         jobs[slot] = nil
@@ -59,12 +59,12 @@ struct SlotTable {
     /// The job in a slot.
     func job(in slot: Int) -> ClaimedJob? { jobs[slot] }
 
-    /// The job in a slot, if it is the one with this lease.
+    /// The job in a slot, nil if its lease is another one.
     func job(in slot: Int, _ lease: Lease) -> ClaimedJob? {
         jobs[slot].flatMap { $0.lease == lease ? $0 : nil }
     }
 
-    /// Puts what is known now in the place of a job that has a slot.
+    /// Replaces the job in a slot by a more complete copy.
     mutating func update(_ slot: Int, _ job: ClaimedJob) {
         jobs[slot] = job
     }

@@ -6,8 +6,8 @@ internal import XMLCheck
 extension Verdict {
     /// Turns a success into a failure if the answer's body is not well-formed XML.
     ///
-    /// An answer that has no body by its status passes. JSON is looked at by the database, which keeps it as such; XML
-    /// it keeps as bytes, so the look is the worker's.
+    /// An answer passes if its status allows no body. The database checks JSON, which it stores as JSON. It stores XML
+    /// as bytes, so the worker checks it.
     mutating func requireXML(of outcome: CallOutcome) {
         guard kind == .succeeded, case .response(let response) = outcome.ending,
             ![204, 205, 304].contains(response.status),

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the duties session is asked to do; the raw value is part of a statement's tag.
+/// The statements of the duties session. The raw value is part of the statement's tag.
 enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
     case endSession, askAfterJobs, removeTracks
     case credentials, storeSealedSecrets, refreshAnswer, refreshEnd
 
-    /// Whether its answer holds whatever number the worker has meanwhile.
+    /// Whether its answer stays valid if the worker gets another number.
     var isAboutCredentials: Bool { rawValue >= Duty.credentials.rawValue }
 }
 
-/// Tags of statements, by which their answers are known.
+/// Tags of statements. An answer carries the tag of its statement.
 enum Tag {
-    /// On the jobs session: an exchange's finish and claim, a preparation, a question for what is locked, a look at the
-    /// schema, the enlisting, the goodbye, to wait for a lock for a short time only, a question for the silent duties
-    /// session, one for what is left.
+    /// The jobs session: an exchange's finish and claim, a preparation, and a question about locked rows.
+    ///
+    /// The constants stand for the short lock timeout, the schema check, the enlisting and the goodbye. The last two
+    /// are the question about a silent duties session and the question about remaining work.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
@@ -27,18 +28,18 @@ enum Tag {
     static let askAfterDuties: UInt64 = .max
     static let workLeft: UInt64 = .max - 1
 
-    /// On the callbacks session: the limit of time, ends of jobs, and a job's hooks before its call.
+    /// The callbacks session: the time limit, conclusions, and a job's hooks before its call.
     static let limitTime: UInt64 = 0
     static let conclude: UInt64 = 1
     static let putOff: UInt64 = 2
     static let beginKind: UInt64 = 3
     static func begin(_ number: UInt64) -> UInt64 { number << 2 | beginKind }
 
-    /// On the judging session, after the statement that sets the time limit.
+    /// The judging session. Tag 0 is the statement that sets the time limit.
     static func judgement(_ number: UInt64) -> UInt64 { number + 1 }
     static func number(ofJudgement tag: UInt64) -> UInt64 { tag - 1 }
 
-    /// On the duties session: the duty, and the worker it was for; answers for a former number mean nothing.
+    /// The duties session: the duty, and the worker's number. Answers for a former number are void.
     static func duty(_ duty: Duty, worker: Int32) -> UInt64 { UInt64(UInt32(bitPattern: worker)) << 8 | duty.rawValue }
     static func duty(of tag: UInt64) -> Duty? { Duty(rawValue: tag & 0xff) }
     static func worker(of tag: UInt64) -> Int32 { Int32(truncatingIfNeeded: tag >> 8) }

@@ -2,14 +2,16 @@
 
 internal import PGClient
 
-/// How far a leader has come in the tables that it works off in order. Pure.
+/// How far a leader has come in the tables that it processes in order. Pure.
 ///
-/// Work behind a mark is done, but its dead rows may stay for hours while an old transaction is open; so a duty starts
-/// at its mark. What was committed late lies before it: every second, or 50 times its own cost apart, it starts from
-/// the beginning: promoting a second, expiring ten seconds and folding a minute after the last time that came to its
-/// end.
+/// The rows before a cursor are done, but their dead versions may stay for hours while an old transaction is open. So a
+/// duty starts at its cursor, to skip them. A row that commits late stands before the cursor. So each duty also starts
+/// from the beginning at intervals.
+///
+/// The intervals count from the last full run that has ended: 1 s for promoting, or 50 times its cost if that is
+/// longer, 10 s for expiring and 60 s for folding.
 struct LeaderCursors {
-    /// Starts again a little before the mark: rows commit out of order by this much all the time.
+    /// A duty starts this far before its cursor, because rows always commit out of order by about as much.
     static let overlapMicroseconds: Int64 = 1_000_000
     static let overlapTallies: Int64 = 10_000
     static let fullInterval: UInt64 = 1_000_000_000
@@ -17,19 +19,19 @@ struct LeaderCursors {
     private var epoch: Int64?
     private var promoted: PGTimestamp?
     private var folded: Int64 = 0
-    /// The last track that was looked at for removal; 0: none of this round.
+    /// The last track that was checked for removal; 0 at the start of a round.
     var tracksReached: Int32 = 0
     private var fullTendAt: UInt64 = 0
     private var fullFoldAt: UInt64 = 0
     private var fullExpireAt: UInt64 = 0
-    /// Whether what is under way started at the beginning.
+    /// Whether the duty under way started at the beginning.
     private var isFullFold = false
     private var isFullExpire = false
 
-    /// This worker leads under this epoch; a new one forgets what was done under the one before, since another worker
-    /// may have led in between, even when the lease was not seen to be gone.
+    /// Records the epoch under which this worker leads. A new epoch resets the cursors: another worker may have led in
+    /// between, even if this one did not notice that it lost the lease.
     ///
-    /// - Returns: whether it is a new one.
+    /// - Returns: whether the epoch is new.
     mutating func lead(epoch: Int64) -> Bool {
         guard epoch != self.epoch else { return false }
         self = LeaderCursors()
@@ -37,7 +39,7 @@ struct LeaderCursors {
         return true
     }
 
-    /// Where promoting starts; nil: at the beginning.
+    /// The time at which promoting starts, nil for the beginning.
     mutating func promoteFrom(now: UInt64) -> PGTimestamp? {
         guard now < fullTendAt, let promoted else {
             fullTendAt = now + LeaderCursors.fullInterval
@@ -46,34 +48,34 @@ struct LeaderCursors {
         return PGTimestamp(microseconds: promoted.microseconds - LeaderCursors.overlapMicroseconds)
     }
 
-    /// Promoting has come this far.
+    /// Records how far promoting has come.
     ///
-    /// - Parameter cost: how long it took; after a start from the beginning the next one keeps its distance.
+    /// - Parameter cost: how long it took. The next full run waits at least 50 times as long.
     mutating func promotedTo(_ latest: PGTimestamp?, wasFull: Bool, cost: UInt64, now: UInt64) {
         if wasFull { fullTendAt = now + max(LeaderCursors.fullInterval, 50 * cost) }
         guard let latest else { return }
         promoted = PGTimestamp(microseconds: max(latest.microseconds, promoted?.microseconds ?? .min))
     }
 
-    /// Folding begins, and takes what is above this id.
+    /// Begins folding. Returns the id after which it starts.
     mutating func foldAfter(now: UInt64) -> Int64 {
         isFullFold = now >= fullFoldAt
         return isFullFold ? 0 : max(0, folded - LeaderCursors.overlapTallies)
     }
 
-    /// Folding has come this far.
+    /// Records how far folding has come.
     mutating func foldedTo(_ id: Int64?, now: UInt64) {
         if isFullFold { fullFoldAt = now + 60 * LeaderCursors.fullInterval }
         folded = max(folded, id ?? 0)
     }
 
-    /// Expiring begins; whether it starts at the beginning.
+    /// Begins expiring. True if it starts at the beginning.
     mutating func expiresFromStart(now: UInt64) -> Bool {
         isFullExpire = now >= fullExpireAt
         return isFullExpire
     }
 
-    /// Expiring has ended.
+    /// Records that expiring has ended.
     mutating func expired(now: UInt64) {
         if isFullExpire { fullExpireAt = now + 10 * LeaderCursors.fullInterval }
     }

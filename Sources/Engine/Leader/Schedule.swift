@@ -4,24 +4,25 @@
 struct Schedule {
     static let beatInterval: UInt64 = 3_000_000_000
     static let abortsInterval: UInt64 = 500_000_000
-    /// A settle may hold the session for 6 s, and a gap of 6.8 s between two heartbeats says that this worker was away.
+    /// A settle may hold the session for 6 s. After a gap of 6.8 s between two heartbeats the database takes this
+    /// worker for one that was suspended. So a heartbeat precedes a settle if the last one is 250 ms old.
     static let beatBeforeSettle: UInt64 = 250_000_000
     static let progressInterval: UInt64 = 1_000_000_000
     static let leadInterval: UInt64 = 1_000_000_000
     static let tendInterval: UInt64 = 100_000_000
-    /// While lists of many lanes wait in the intake, which are fed in small steps.
+    /// The interval while lists of many lanes wait in the intake, which are fed in small steps: 30 ms.
     static let tendCrowdInterval: UInt64 = 30_000_000
-    /// News of jobs: the claim goes first. Beside it on two cores, tend took 0.3 ms of a job's way to its call; one on
-    /// a new track waits these 3 ms for its track.
+    /// After a notification about jobs the claim goes first: 3 ms. A concurrent tend delayed the call of a job by 0.3
+    /// ms on 2 cores. A job on a new track waits these 3 ms for its track.
     static let tendAfterNews: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
-    /// 10 min, after a new range could not be attached in time: INSERTs stand still meanwhile, on a slow disk for as
-    /// long as 64 MiB take.
+    /// 10 min after a new partition could not be attached in time. INSERTs wait during each attempt, on a slow disk as
+    /// long as a write of 64 MiB takes.
     static let partitionRest: UInt64 = 600_000_000_000
-    /// While tracks are left to look at, and while jobs may come in on removed ones.
+    /// The interval while tracks are left to check, and while jobs may arrive on removed ones: 1 s.
     static let tracksInterval: UInt64 = 1_000_000_000
-    /// After all tracks have been looked at.
+    /// The interval after all tracks were checked: 60 s.
     static let tracksRest: UInt64 = 60_000_000_000
     static let partsInterval: UInt64 = 3_600_000_000_000
 
@@ -30,18 +31,19 @@ struct Schedule {
     var progress: UInt64 = 0
     var lead: UInt64 = 0
     var tend: UInt64 = 0
-    /// Reap, expire, fold.
+    /// Reaping, expiring and folding.
     var watch: UInt64 = 0
     var partition: UInt64 = 0
-    /// Unused tracks.
+    /// The removal of unused tracks.
     var tracks: UInt64 = 0
-    /// Remains of downloads; done when something else is due, so it wakes nobody.
+    /// The removal of abandoned partial downloads. It runs together with other duties, so it does not wake the loop.
     var parts: UInt64 = 0
 
-    /// The earliest that concerns this worker.
+    /// The earliest of the moments that concern this worker.
     ///
-    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next one goes out: gone by, it
-    ///   would keep the loop awake for as long as the answer takes.
+    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next tend is sent. Once it has
+    ///   passed, it
+    /// would keep the loop awake until the answer arrives.
     func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }

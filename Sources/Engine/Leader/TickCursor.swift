@@ -2,14 +2,15 @@
 
 internal import PGClient
 
-/// When a leader looks for due schedules, and from where on. Pure.
+/// When a leader looks for due schedules, and where it starts. Pure.
 ///
-/// It looks when the next tick it has heard of is due, and every second for what was inserted or changed since. What
-/// was done lies behind a mark, where dead rows may stay for hours while an old transaction is open; a look from the
-/// beginning finds what was committed late or set by hand, every second or 50 times its own cost apart, 10 s at most:
-/// the making of jobs is a part of that cost.
+/// It looks when the next known tick is due, and every second for new or changed schedules.
+///
+/// The schedules before the cursor are done, but their dead rows may stay for hours while an old transaction is open. A
+/// look from the beginning finds schedules that were committed late or set by hand. Such looks are 1 s apart, or 50
+/// times their cost, at most 10 s. The cost includes the creation of jobs.
 struct TickCursor {
-    /// Starts a little before the mark: schedules that are due at one time come in any order.
+    /// A look starts 1 s before the cursor, because schedules that are due at one time come in any order.
     static let overlapMicroseconds: Int64 = 1_000_000
     static let interval: UInt64 = 1_000_000_000
     static let longestDistance: UInt64 = 10_000_000_000
@@ -21,9 +22,9 @@ struct TickCursor {
     private var isFull = false
     private var begun: UInt64 = 0
 
-    /// A look begins.
+    /// Begins a look.
     ///
-    /// - Returns: where it starts; nil: at the beginning.
+    /// - Returns: the time at which it starts, nil for the beginning.
     mutating func begin(now: UInt64) -> PGTimestamp? {
         due = now + TickCursor.interval
         begun = now
@@ -32,12 +33,12 @@ struct TickCursor {
         return PGTimestamp(microseconds: reached.microseconds - TickCursor.overlapMicroseconds)
     }
 
-    /// The look has ended.
+    /// Records the end of a look.
     ///
     /// - Parameters:
-    ///   - latest: the latest tick done; nil: none was due.
-    ///   - hasMore: whether others are due already; they are looked for at once and from the beginning.
-    ///   - wait: milliseconds until the next tick; nil: there is none.
+    ///   - latest: the latest tick that was done; nil: none was due.
+    ///   - hasMore: whether further ticks are due already. The next look is sent at once, and starts at the beginning.
+    ///   - wait: milliseconds until the next tick; nil: no schedule has one.
     mutating func end(at latest: PGTimestamp?, hasMore: Bool, wait: Int64?, now: UInt64) {
         if isFull { fullAt = now + min(TickCursor.longestDistance, max(TickCursor.interval, 50 * (now - begun))) }
         if let latest { reached = PGTimestamp(microseconds: max(latest.microseconds, reached?.microseconds ?? .min)) }
@@ -45,7 +46,7 @@ struct TickCursor {
             fullAt = now
             due = now
         } else if let wait, wait < 1000 {
-            // A millisecond more, so that the database's clock has passed it.
+            // One millisecond more, so that the database's clock has passed the tick.
             due = min(due, now + UInt64(max(wait, 0) + 1) * 1_000_000)
         }
     }

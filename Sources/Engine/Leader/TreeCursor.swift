@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a worker has come in settling batches and chains, and when it does so next. Pure.
+/// How far a worker has come in settling batches and chains, and when it settles next. Pure.
 ///
-/// A worker settles what it has just finished, from the id that it had come to. The leader also looks some seconds back
-/// every 100 ms, for what others left behind, and from the beginning, for what was committed late; under a transaction
-/// held open for hours that walks over dead rows, so it keeps a distance of 50 times its cost, up to 10 s: what was put
-/// off is found only there.
+/// A worker settles the members that it has just finished, from the last settled id on.
+///
+/// The leader also looks some seconds back every 100 ms, for members that other workers left behind. And it looks from
+/// the beginning, for members that were committed late or deferred. While an old transaction is open, such a look walks
+/// over dead rows. So these looks are 50 times their cost apart, up to 10 s.
 struct TreeCursor {
     static let interval: UInt64 = 100_000_000
-    /// 2 ms between two looks, and 8 times what the last one took, up to 20 ms: a batch of thousands ends in hundreds
-    /// of finishes a second, and a look after each of them took a fifth of its rate.
+    /// The pause between two looks: 2 ms, or 8 times the duration of the last one, up to 20 ms.
+    ///
+    /// A batch of thousands ends in hundreds of finishes a second. A look after each of them took a fifth of its rate.
     static let pause: UInt64 = 2_000_000
     static let longestPause: UInt64 = 20_000_000
-    /// 10 ms before a look at what somebody held: two workers that settle one batch take turns.
+    /// 10 ms before a second look at locked trees: two workers that settle one batch take turns.
     static let patience: UInt64 = 10_000_000
-    /// How far back the leader looks each time: between one and two of these.
+    /// The leader looks back between one and two of these: 1 s.
     static let stretch: UInt64 = 1_000_000_000
-    /// Between two looks from the beginning at most, and after one that took too long, 6 s, for whatever reason.
+    /// The longest distance between two looks from the beginning: 10 s. A look that took too long, 6 s for any reason,
+    /// also causes it.
     static let longestDistance: UInt64 = 10_000_000_000
 
-    /// When to settle next; `.max`: not before something has ended in a tree.
+    /// When to settle next. `.max` if no member has ended.
     private(set) var due: UInt64 = .max
     private var latest: Int64 = 0
     private var recent: Int64 = 0
@@ -31,17 +34,20 @@ struct TreeCursor {
     private var isWhole = false
     private var isFromStart = false
     private var restUntil: UInt64 = 0
-    /// A look took too long: until all is added up each one is at one tree alone, which has the time of a statement for
-    /// itself.
+    /// True after a look that took too long. Until all changes are added up, each look settles one tree, which then has
+    /// the time limit of a statement for itself.
     private var isAlone = false
 
-    /// Something has ended in a batch or chain.
+    /// Records that a member of a batch or chain has ended.
     mutating func membersEnded(now: UInt64) {
         due = min(due, max(now, restUntil))
     }
 
-    /// Begins a look: after which delta, whether it is a whole one, at what was left behind too, and whether at one
-    /// tree alone.
+    /// Begins a look.
+    ///
+    /// - Returns: the delta after which it starts, whether it includes members that other workers left behind, and
+    ///   whether it
+    /// settles one tree only.
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool, isAlone: Bool) {
         due = .max
         began = now
@@ -50,13 +56,13 @@ struct TreeCursor {
         return (isFromStart ? 0 : isWhole ? trailing : latest, isWhole, isAlone)
     }
 
-    /// A look has failed; `isOverrun`: since it took too long.
+    /// Records a failed look. `isOverrun` is true if it took too long.
     mutating func failed(isOverrun: Bool, leads: Bool, now: UInt64) {
         settled(to: nil, hasMore: isOverrun, leads: leads, now: now)
         isAlone = isOverrun
     }
 
-    /// A look has come up to this delta; `hasMore`: others were there at its end, perhaps ones that somebody held.
+    /// Records how far a look has come. `hasMore` is true if further changes were left, perhaps in locked trees.
     mutating func settled(to id: Int64?, hasMore: Bool, leads: Bool, now: UInt64) {
         latest = max(latest, id ?? 0)
         isAlone = isAlone && hasMore
@@ -75,7 +81,7 @@ struct TreeCursor {
         if leads { due = min(due, now + TreeCursor.interval) }
     }
 
-    /// This worker leads from now on.
+    /// Records that this worker leads from now on.
     mutating func leads(now: UInt64) {
         due = min(due, now)
     }

@@ -2,9 +2,9 @@
 
 internal import JobModel
 
-/// The rows that the database has about this worker's calls of more than a second. Pure.
+/// The rows that the database has about calls of this worker that take more than a second. Pure.
 ///
-/// Once a second the worker writes what has changed. A call that hangs costs one row, however long it hangs.
+/// Once a second the worker writes the changes. A call that hangs costs one row, however long it hangs.
 struct CallReports {
     /// One statement.
     struct Report: Equatable {
@@ -15,16 +15,16 @@ struct CallReports {
         var gone: [Int64]
     }
 
-    /// By job.
+    /// The calls that the database has rows of, by job.
     private var known: [Int64: RunningCall] = [:]
-    /// The last statement may not have been carried out, or the database has lost the rows.
+    /// True if the last statement may have failed, or if the database has lost the rows.
     private var isUncertain = false
     private var hasWritten = false
 
     /// Whether the database may have rows of this worker.
     var isOpen: Bool { isUncertain || !known.isEmpty }
 
-    /// What to write, which counts as written; nil: nothing.
+    /// The changes to write now, nil if nothing has changed. They count as written.
     mutating func report(_ calls: [RunningCall]) -> Report? {
         let isWhole = isUncertain
         let changed = isWhole ? calls : calls.filter { known[$0.lease.jobID] != $0 }
@@ -37,6 +37,6 @@ struct CallReports {
         return Report(isWhole: isWhole, changed: changed, gone: gone)
     }
 
-    /// The last statement has failed, its connection is lost, or the worker has another number.
+    /// Call this when the last statement has failed, its connection is lost, or the worker has another number.
     mutating func forget() { isUncertain = hasWritten }
 }

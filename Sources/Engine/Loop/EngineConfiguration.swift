@@ -5,53 +5,54 @@ public import PGClient
 public import SecretSealing
 public import WebhookSigning
 
-/// All that a worker process is told before it starts.
+/// The settings of a worker process.
 public struct EngineConfiguration: Sendable {
-    /// Where the queue is.
+    /// The connection to the queue's database.
     public var database: PGConnectionString
-    /// For people: host and process.
+    /// The worker's name for operators: host and process.
     public var name: String
-    /// Queues to take jobs of; empty: every queue.
+    /// The queues to take jobs from; empty: all queues.
     public var queues: [String]
-    /// Calls in flight, at least 1.
+    /// The most calls in flight, at least 1.
     public var concurrency: Int
     /// Whether private, loopback and link-local addresses may be called.
     public var allowsPrivateNetwork: Bool
-    /// Bytes that request bodies, answers in flight and results that wait to be written may take together.
+    /// The bytes that request bodies, answers in flight and unwritten results may take together.
     public var memoryBudget = EngineConfiguration.standardMemory
     /// How long a stop waits for running calls.
     public var drain: Duration
-    /// Off behind PgBouncer in transaction mode: statements are not prepared, and new jobs are found by polling.
+    /// Whether sessions outlive transactions. False behind PgBouncer in transaction mode: statements are not prepared,
+    /// and polls find new jobs.
     public var usesSessions: Bool
     /// Version of the application that inserts the jobs, part of the cache metadata; nil: none.
     public var appVersion: String?
-    /// The directory that files of jobs stay below; nil: jobs with files are refused.
+    /// The directory that contains all files of jobs; nil: jobs with files are refused.
     public var filesRoot: String?
-    /// What webhooks are signed with; nil: they are refused.
+    /// The keys that sign webhooks; nil: webhooks are refused.
     public var webhookKeys: WebhookKeys?
-    /// What secrets are sealed with; nil: only those that are not sealed can be used.
+    /// The keys that seal secrets; nil: the worker can only use unsealed secrets.
     public var secretKeys: SecretKeys?
-    /// Whether the worker ends when nothing is left to do.
+    /// Whether the worker ends when no work is left.
     public var runsOnce = false
-    /// Whose servers are used, of services that have several.
+    /// The environment whose servers are used, for services with several.
     public var environment = "release"
-    /// What tells whether the schema is still this worker's; nil: it is not looked at again.
+    /// Checks whether the schema still fits this worker; nil: it is not checked again.
     public var schema: SchemaCheck?
-    /// What is told how the worker is; nil: nobody asks.
+    /// Receives the state of the worker; nil: it is not recorded.
     public var workerHealth: WorkerHealth?
-    /// Hears of everything worth a line in the log; called on the loop's thread.
+    /// Writes an event to the log. The loop's thread calls it.
     public var log: @Sendable (EngineEvent) -> Void
 
-    /// The budget of a worker that is started without one: 256 MiB.
+    /// The budget of a worker that starts without `--memory`: 256 MiB.
     public static let standardMemory = 256 << 20
-    /// The least budget. A body of 16 MiB and an answer of 10 MiB, the defaults of `max_request_body` and
-    /// `max_response`, fit.
+    /// The smallest budget: 64 MiB. A body of 16 MiB and an answer of 10 MiB fit, the defaults of `max_request_body`
+    /// and `max_response`.
     public static let leastMemory = 64 << 20
 
-    /// Memory that a worker needs in addition to the budget: for its program, connections and tables.
+    /// The memory that a worker needs in addition to the budget, for its program, connections and tables: 64 MiB.
     public static let memoryBeside = 64 << 20
 
-    /// A configuration; every part is checked by the caller.
+    /// A configuration. The caller has checked each part.
     public init(
         database: PGConnectionString, name: String, queues: [String], concurrency: Int, allowsPrivateNetwork: Bool,
         drain: Duration, usesSessions: Bool, log: @escaping @Sendable (EngineEvent) -> Void

@@ -7,7 +7,8 @@ extension EngineEvent {
     static func statementFailed(verb: String, error: PGError) -> EngineEvent {
         switch error.sqlState {
         case .unknownStatement, .duplicateStatement:
-            // Transactions of one session went to several of the server's, which know other prepared statements.
+            // A pooler sent transactions of one session to several server sessions, which know other prepared
+            // statements.
             .statementFailed(
                 verb: verb,
                 reason:

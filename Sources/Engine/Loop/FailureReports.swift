@@ -2,22 +2,23 @@
 
 internal import JobModel
 
-/// Which failed jobs have a line of their own in the log: the first of a minute; the others are counted, and the count
-/// is told at its end. Pure. Monotonic nanoseconds.
+/// Chooses the failed jobs that get a log line: the first ten of a minute. The others are counted, and the count is
+/// logged at the end of the minute. Pure. Times are monotonic nanoseconds.
 struct FailureReports {
-    /// A minute, from its first line on.
+    /// A minute, which begins with its first line.
     static let interval: UInt64 = 60_000_000_000
-    /// Lines of one minute.
+    /// The most lines of one minute.
     static let most = 10
 
     private var minuteEnd: UInt64 = 0
     private var told = 0
     private var untold = 0
 
-    /// What the leader's last look has found: how many jobs, and some of them by name.
+    /// Takes the failures that the leader has found: their number, and some of them in detail.
     ///
-    /// - Returns: what is to be told: how many the minute before had beside those that were told, 0 if it is not over;
-    ///   and those that have a line now.
+    /// - Returns: `rest` is the number of unlogged failures of the minute before, 0 if it is not over. `told` are the
+    ///   failures
+    /// to log now.
     mutating func found(_ failures: [FailedJobs], jobs: Int, now: UInt64) -> (rest: Int, told: [FailedJobs]) {
         var rest = 0
         if now >= minuteEnd {
@@ -32,7 +33,7 @@ struct FailureReports {
         return (rest, lines)
     }
 
-    /// How many are still to be told of: this worker looks no more.
+    /// The number of unlogged failures. Call this when the worker stops looking for them.
     mutating func takeRest() -> Int {
         defer { untold = 0 }
         return untold

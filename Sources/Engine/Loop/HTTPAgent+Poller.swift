@@ -5,12 +5,12 @@ public import HTTPAgent
 public import Reactor
 
 extension HTTPAgent {
-    /// Tells a poller what the agent's sockets wait for; the token of each is its descriptor.
+    /// Registers the events that the agent's sockets wait for. The token of each socket is its descriptor.
     ///
-    /// One that is no socket any more, since libcurl has closed it and told nobody, has nothing to wait for: its call,
-    /// if it has one, ends by its limits, and no other notices.
+    /// libcurl may close a socket without a notice. Such a descriptor has nothing to wait for. If it has a call, the
+    /// call ends by its timeouts, and other calls are not affected.
     ///
-    /// - Throws: the last of the refusals, after all sockets have been told.
+    /// - Throws: the last error, after all sockets are registered.
     public func watch(in poller: inout Poller) throws(ReactorError) {
         var failure: ReactorError?
         drainSocketChanges { change in
@@ -20,7 +20,7 @@ extension HTTPAgent {
                     change.descriptor, token: UInt64(change.descriptor), read: change.wantsRead,
                     write: change.wantsWrite)
             } catch {
-                // Not open, or a file that nobody can wait for.
+                // The descriptor is not open, or is a file, which epoll cannot watch.
                 if error.number != EBADF && error.number != EPERM { failure = error }
             }
         }

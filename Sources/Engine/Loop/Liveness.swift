@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Until when the database holds this worker for alive, by the signs of life that it has confirmed. Monotonic
+/// How long the database regards this worker as alive, by the last confirmed heartbeat. Times are monotonic
 /// nanoseconds.
 struct Liveness {
-    /// After 10 s without a sign of life others may hold this worker's permits, and make its calls: calls of lanes with
-    /// limits end before that, and nothing more is claimed.
+    /// After 10 s without a heartbeat, other workers may take this worker's permits and repeat its calls. So after 9.5
+    /// s calls of lanes with limits end, and the worker claims no more.
     static let lifetime: UInt64 = 9_500_000_000
 
     /// When the last heartbeat was sent.
     private(set) var beatSent: UInt64 = 0
     private var enlistSent: UInt64 = 0
-    /// When the last confirmed sign was sent.
+    /// When the last confirmed heartbeat or enlisting was sent.
     private var sign: UInt64 = 0
-    /// When the last confirmed heartbeat was sent. Not the enlisting: it goes by the jobs session, and a worker whose
-    /// duties session is missing would claim anew each time that it has been declared lost, and call everything again.
+    /// When the last confirmed heartbeat was sent. The enlisting does not count, since it uses the jobs session. A
+    /// worker without a duties session would claim after each loss of its number, and repeat all calls.
     private var beatHeard: UInt64 = 0
 
-    /// When this worker may be declared lost; nil: it has given no sign yet.
+    /// When the database may declare this worker lost. Nil before its first confirmed statement.
     var end: UInt64? { sign > 0 ? sign + Liveness.lifetime : nil }
 
-    /// Whether no heartbeat has been confirmed for so long that nothing more may be claimed.
+    /// Whether the last confirmed heartbeat is so old that the worker must stop claiming.
     func isUnheard(now: UInt64) -> Bool { now >= beatHeard + Liveness.lifetime }
 
-    /// A heartbeat goes out.
+    /// Records that a heartbeat is sent.
     mutating func beats(now: UInt64) { beatSent = now }
 
-    /// It is confirmed.
+    /// Records that the heartbeat is confirmed.
     mutating func beatConfirmed() {
         sign = beatSent
         beatHeard = beatSent
     }
 
-    /// The enlisting goes out.
+    /// Records that the enlisting is sent.
     mutating func enlists(now: UInt64) { enlistSent = now }
 
-    /// The number is there.
+    /// Records that the worker has its number.
     mutating func enlisted() { sign = enlistSent }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the memory that calls and the start have left is given back to the system: once in each rest.
+/// Decides when freed memory goes back to the system: once in each idle period.
 ///
-/// A rest is a time from one heartbeat to the next (3 s) in which nothing was claimed and nothing is in flight: the
-/// walk over the heap takes milliseconds, which no call waits for then.
+/// An idle period is the time from one heartbeat to the next (3 s) without a claimed job and without a call in flight.
+/// To walk the heap takes milliseconds, which then delay no call.
 struct MemoryTrim {
     private var hasClaimed = false
     private var hasLeftovers = true
 
-    /// A claim has brought jobs.
+    /// Records that a claim has brought jobs.
     mutating func claimed() {
         hasClaimed = true
         hasLeftovers = true
     }
 
-    /// At a heartbeat: whether to give memory back now.
+    /// Whether to give memory back now. Call it at each heartbeat.
     mutating func isDue(inFlight: Int) -> Bool {
         let isRest = !hasClaimed && inFlight == 0
         hasClaimed = false

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The database that a worker has its number from, as far as needed to recognise a restore. Pure.
+/// The database that gave the worker its number, with the facts that reveal a restore. Pure.
 struct RegisteredDatabase {
-    /// Of its newest row in `identities`; nil before the first enlisting.
+    /// The identity of the newest row in `identities`; nil before the first enlisting.
     private(set) var identity: String?
-    /// Where its WAL ended on disk at the last confirmed heartbeat; 0: unknown.
+    /// The end of the WAL on disk at the last confirmed heartbeat; 0 if unknown.
     private(set) var wal: Int64 = 0
 
-    /// A heartbeat was confirmed.
+    /// Records a confirmed heartbeat.
     mutating func heard(wal: Int64) { self.wal = max(self.wal, wal) }
 
-    /// The worker has a number in a database with this identity.
+    /// Records that the worker has a number in a database with this identity.
     ///
     /// - Returns: true if it is another database than before. Then all jobs, tracks and leases that the worker
-    ///   remembers are void.
+    ///   remembers are
+    /// void.
     mutating func enlisted(in identity: String) -> Bool {
         guard identity != self.identity else { return false }
         let isFirst = self.identity == nil
@@ -25,7 +26,7 @@ struct RegisteredDatabase {
 
 /// Random identifiers in the text form of PostgreSQL's type `uuid`.
 enum UUIDText {
-    /// One of version 4.
+    /// A random UUID of version 4 (RFC 9562).
     static func random() -> String {
         var digits = Array("0123456789abcdef".utf8)
         let alphabet = digits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What would be logged all the time while it lasts, and is once a minute. Monotonic nanoseconds.
+/// Limits warnings that would repeat while a condition lasts to one a minute. Times are monotonic nanoseconds.
 struct RepeatedWarnings {
     private static let interval: UInt64 = 60_000_000_000
 
@@ -9,7 +9,7 @@ struct RepeatedWarnings {
     private var refusalDue: UInt64 = 0
     private var memoryDue: UInt64 = 0
 
-    /// Whether to tell of a duty that finds a lock.
+    /// Whether to report a duty that waits for a lock.
     mutating func tellsLock(of duty: Duty, now: UInt64) -> Bool {
         guard now >= lockDue[duty] ?? 0 else { return false }
         lockDue[duty] = now + RepeatedWarnings.interval
@@ -30,7 +30,7 @@ struct RepeatedWarnings {
         return true
     }
 
-    /// Whether to tell of calls that wait for a descriptor.
+    /// Whether to report calls that wait for a file descriptor.
     mutating func tellsShortage(now: UInt64) -> Bool {
         guard now >= shortageDue else { return false }
         shortageDue = now + RepeatedWarnings.interval

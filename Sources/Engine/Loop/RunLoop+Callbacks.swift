@@ -6,10 +6,10 @@ internal import JobStore
 internal import PGClient
 internal import WebhookSigning
 
-// Functions that users have registered run on a session of their own, since they may take long: nothing that the other
-// two sessions do waits for it. It is opened when there is something to do for the first time.
+// Users' functions run on their own session, since they may take long. So the jobs and duties sessions never wait for
+// them. The worker opens the session with the first callback work.
 extension RunLoop {
-    /// Sends what is due.
+    /// Sends the statements that are due.
     func serveCallbacks() {
         guard callbackWork.hasWork else { return }
         guard hasCallbacks else {
@@ -41,8 +41,8 @@ extension RunLoop {
         }
     }
 
-    /// Ends the session whose function nothing else has ended, in the server too: otherwise it would keep its job for
-    /// good.
+    /// Ends a session whose function nothing has stopped. The duties session ends it in the server too, because the
+    /// function would otherwise keep its job locked.
     private func endStuckCallbacks() {
         if configuration.usesSessions, duties.isReady {
             StoreCalls.session(callbacks.processID, into: &parameters)
@@ -60,14 +60,14 @@ extension RunLoop {
         }
     }
 
-    /// Set in each transaction and not once: behind PgBouncer the next one may run on another connection, and a
-    /// function may have changed it.
+    /// Sets the time limit in each transaction. Behind PgBouncer the next transaction may use another connection, and a
+    /// function may have changed the setting.
     private func limitTime() throws(PGError) {
         parameters.removeAll()
         try callbacks.append(StoreStatement.limitTime, &parameters, tag: Tag.limitTime)
     }
 
-    /// An event of the callbacks session.
+    /// Handles an event of the callbacks session.
     func callbacksEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
@@ -110,8 +110,8 @@ extension RunLoop {
         }
     }
 
-    /// A job's hooks have run: it is called, unless a hook or somebody else has cancelled it meanwhile, or its time is
-    /// over. News of a cancel may still be on their way, so the transaction itself says so.
+    /// Calls a job whose hooks have run, unless it was cancelled meanwhile or has expired. The transaction itself
+    /// reports this, because the notification of a cancellation may arrive later.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
         if result.isNull(0, 0) { return handBack(callbackWork.beginsAgain(number, withHooks: true, now: now)) }
         guard let entry = callbackWork.begun(number, now: now),
@@ -122,7 +122,7 @@ extension RunLoop {
         callbackWork.endsWait()
     }
 
-    /// Gives up a job of which the database cannot say whether it is to be called.
+    /// Hands a job back if the database cannot say whether it is still to be called.
     private func handBack(_ entry: Preparation.Entry?) {
         guard let entry, dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
         let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
@@ -130,7 +130,7 @@ extension RunLoop {
             slot: entry.slot, Verdict(.handedBack, .internal, reason, retryAfter: .seconds(5)), now: now)
     }
 
-    /// Calls a prepared job; a webhook is signed, a secret put in, and nothing is ever sent without.
+    /// Calls a prepared job. It signs a webhook and inserts secrets. Without them no call is made.
     func startPrepared(_ job: ClaimedJob, slot: Int) {
         guard var call = job.call else {
             return refuse(slot, .internal, "the database has prepared no call for this job; please report it")

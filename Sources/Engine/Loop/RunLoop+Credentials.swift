@@ -6,13 +6,13 @@ internal import JobStore
 internal import PGClient
 internal import SecretSealing
 
-// Credentials: what a call carries is put in here, secrets given by SQL are sealed here, and here tokens are fetched.
-// Token calls have slots of their own behind those of the jobs, so they never wait for them.
+// Credentials: this file inserts secrets into calls, seals secrets that SQL has set, and fetches tokens. Token calls
+// have their own slots after the slots of jobs, so they do not wait for jobs.
 extension RunLoop {
-    /// The first of the slots of token calls.
+    /// The first slot of token calls.
     var firstTokenSlot: Int { configuration.concurrency }
 
-    /// Sends what is due on the duties session.
+    /// Sends the credential statements that are due on the duties session.
     func sendCredentialDuties(_ worker: Int32) {
         if now >= credentials.lookDue, !dispatcher.isDraining, !dutiesUnderWay.contains(.credentials) {
             credentials.lookBegins(now: now)
@@ -36,7 +36,8 @@ extension RunLoop {
         }
     }
 
-    /// Takes in an answer. A refresh is held against its epoch and not against the worker's number.
+    /// Handles the answer of a credential statement. The database checks a refresh by its epoch, not by the worker's
+    /// number.
     func credentialDutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .credentials:
@@ -69,7 +70,7 @@ extension RunLoop {
         }
     }
 
-    /// When there is something to do for credentials next; nil: nothing, until something happens.
+    /// When the next credential statement is due. Nil if none is due before an event.
     var credentialsDue: UInt64? {
         let look = dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
         let statement = credentials.statementDue(
@@ -103,9 +104,9 @@ extension RunLoop {
         return plain
     }
 
-    /// Puts into a call what its job logs in with.
+    /// Inserts the job's login into a call.
     ///
-    /// - Returns: nil, or why the call cannot be made; it is never made without.
+    /// - Returns: nil, or why the call cannot be made. It is never made without its login.
     func logIn(_ call: inout HTTPCall, with use: CredentialUse) -> Verdict? {
         if use.name.isEmpty {
             return Verdict(
@@ -113,7 +114,7 @@ extension RunLoop {
                 "the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job"
             )
         }
-        // While there is no credential at all, nobody has looked before.
+        // If the database has no credential at all, the preparation has not looked the name up.
         guard !use.isGone else {
             return Verdict(
                 .failed, .config,

@@ -6,9 +6,9 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// What a worker does beside calling: heartbeats, surveys, aborts; and, while it leads, the leader's duties.
+// The duties session: heartbeats, surveys and aborts, and the leader's duties while this worker leads.
 extension RunLoop {
-    /// Sends what is due. A duty that has not been answered is not sent again.
+    /// Sends the duties that are due. A duty is not sent again before its answer.
     func doDuties() {
         let worker = dispatcher.worker
         guard worker > 0, duties.isReady else { return }
@@ -18,7 +18,7 @@ extension RunLoop {
             beat(worker)
             if memoryTrim.isDue(inFlight: dispatcher.slots.inUse) { Memory.trim() }
         }
-        // News that come while an answer is on its way are seen to when it is there.
+        // A notification that arrives while an answer is under way is handled after the answer.
         if dispatcher.slots.inUse > 0 || abortsAnnounced, due(&schedule.aborts, Schedule.abortsInterval),
             !dutiesUnderWay.contains(.takeAborts)
         {
@@ -42,7 +42,8 @@ extension RunLoop {
         if let epoch { leadersDuties(worker, epoch) }
     }
 
-    /// Jobs that a heartbeat names because their results wait, and as many because their answers wait.
+    /// The most jobs that a heartbeat names because their results wait. As many again may be named because their
+    /// answers wait.
     private static let mostWaitingJobs = 1000
 
     private func beat(_ worker: Int32) {
@@ -78,8 +79,8 @@ extension RunLoop {
             send(.tick, StoreStatement.tick)
         }
         if due(&schedule.watch, Schedule.watchInterval) {
-            // Behind a settle of 6 s, reap would take this worker for one that was away itself: silent for more than 5
-            // s.
+            // After a settle of 6 s, `reap` would see this worker silent for more than 5 s and take it for a worker
+            // that was suspended itself. So a heartbeat goes first.
             if !dutiesUnderWay.isEmpty { beat(worker) }
             StoreCalls.duty(worker: worker, epoch: epoch, into: &parameters)
             send(.reap, StoreStatement.reap)
@@ -104,18 +105,18 @@ extension RunLoop {
         }
     }
 
-    /// Whether attempts may be under way that the database is to hear of, or has heard of.
+    /// Whether the database may have rows of long calls, or may need them.
     var hasCallsToReport: Bool {
         dispatcher.slots.inUse > 0 || callReports.isOpen || !dispatcher.judging.isEmpty
             || !dispatcher.writeThrottle.refused.isEmpty
     }
 
-    /// Once a second: writes the changes in the calls that take longer than a second.
+    /// Writes the changes of calls that take longer than a second. Due once a second.
     private func reportCalls(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.progress) else { return }
         let calls = dispatcher.longCalls(hooks: callbackWork.slots, now: now) { slot, claim in
             guard let progress = agent.progress(slot: slot) else { return nil }
-            // What is on its way now: the answer once it has begun, the request before.
+            // The direction of the transfer: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
             return RunningCall(
                 lease: claim.lease, phase: progress.phase, since: progress.since ?? claim.since,
@@ -148,20 +149,20 @@ extension RunLoop {
             try duties.send(statement, &parameters, tag: Tag.duty(duty, worker: dispatcher.worker))
             dutiesUnderWay.insert(duty)
         } catch {
-            // `lost` follows; what was due is due again on the next connection.
+            // A `lost` event follows. All duties are due again on the next connection.
             schedule = Schedule()
             dispatcher.pollSchedule = PollSchedule()
         }
     }
 
-    /// Says whether INSERTs should notify this worker.
+    /// Sets whether INSERTs notify this worker.
     func setIdle(_ isIdle: Bool) {
         guard dispatcher.worker > 0, duties.isReady else { return dispatcher.pickup.connectionLost() }
         StoreCalls.setIdle(worker: dispatcher.worker, isIdle, into: &parameters)
         send(.setIdle, StoreStatement.setIdle)
     }
 
-    /// Takes in the answer of a duty.
+    /// Handles the answer of a duty.
     func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .beat:
@@ -238,13 +239,13 @@ extension RunLoop {
         }
     }
 
-    /// Tells of failed jobs that no later look of this worker will.
+    /// Logs the count of failed jobs that no later look of this worker reports.
     func tellRestOfFailures() {
         let rest = failures.takeRest()
         if rest > 0 { configuration.log(.moreFailed(jobs: rest)) }
     }
 
-    /// A person or a rule has cancelled a running job: its result stands already, the call is pointless.
+    /// Aborts the call of a cancelled job. The result of the job stands already.
     private func abort(jobID: Int64, fence: Int64) {
         guard let slot = dispatcher.jobCancelled(jobID, fence: fence, now: now) else { return }
         agent.cancel(slot: slot)

@@ -6,9 +6,9 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// The hot path: exchanges go out, claimed jobs become calls, outcomes become finished attempts.
+// The hot path: exchanges are sent, claimed jobs become calls, and outcomes become finished attempts.
 extension RunLoop {
-    /// `PR008`: the worker was declared lost, as `postrider_internal.claim` says.
+    /// `PR008`: `postrider_internal.claim` reports that the worker was declared lost.
     private static let workerLost = SQLState(rawValue: "PR008")
 
     /// Sends exchanges while they are due.
@@ -22,7 +22,7 @@ extension RunLoop {
         }
     }
 
-    /// Sends one exchange; false if the session is on its way down: then `lost` follows.
+    /// Sends one exchange. False if the session is closing; then a `lost` event follows.
     private func send(_ number: UInt64, _ next: Exchange) -> Bool {
         let worker = dispatcher.worker
         do throws(PGError) {
@@ -50,7 +50,7 @@ extension RunLoop {
                 try jobs.append(statement, &parameters, tag: Tag.claim(number))
             }
             jobs.commit()
-            // libpq has a copy.
+            // libpq has its own copy, so this one is freed.
             if let batch = next.batch, batch.bytes > 1 << 20 {
                 parameters.removeAll()
                 attemptRows.removeAll()
@@ -61,7 +61,7 @@ extension RunLoop {
         }
     }
 
-    /// Starts what a claim brought.
+    /// Starts the jobs of a claim.
     func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
         guard let reader, var arrival = dispatcher.claimReturned(number) else { return }
         if result.rowCount > 0 { memoryTrim.claimed() }
@@ -73,7 +73,7 @@ extension RunLoop {
         apply(dispatcher.claimRead(arrival, now: now))
     }
 
-    /// Asks for the calls of rich jobs.
+    /// Sends the preparation of jobs that need more than their row.
     private func prepare() {
         guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
         do throws(PGError) {
@@ -91,7 +91,7 @@ extension RunLoop {
         }
     }
 
-    /// Starts the calls that a preparation brought.
+    /// Starts the calls of a preparation.
     func preparationReturned(_ number: UInt64, _ result: borrowing PGResult) {
         guard let preparations, var waiting = dispatcher.preparationReturned(number) else { return }
         var longBodies = preparations.longBodies(result)
@@ -116,12 +116,12 @@ extension RunLoop {
         }
     }
 
-    /// A preparation failed and was rolled back.
+    /// Handles a preparation that failed and was rolled back.
     func preparationFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
     }
 
-    /// Asks which rows of what was deferred are still locked.
+    /// Asks which rows of deferred attempts are still locked.
     private func askWhatIsLocked() {
         guard let (number, leases) = dispatcher.nextQuestion(now: now) else { return }
         StoreCalls.lockedLeases(worker: dispatcher.worker, leases, into: &parameters)
@@ -132,7 +132,7 @@ extension RunLoop {
         }
     }
 
-    /// What is free is written; the rest waits for the client's transaction.
+    /// Writes the attempts whose rows are free. The others wait for the end of the other transaction.
     func lockedTold(_ number: UInt64, _ result: borrowing PGResult) {
         let locked = Set(result.int64s(0, 0))
         if dispatcher.questionAnswered(number, locked: locked, now: now) {
@@ -140,20 +140,20 @@ extension RunLoop {
         }
     }
 
-    /// Notes what the database has stored, and what it refused.
+    /// Records the attempts that the database has stored or refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let (refused, followUp) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
         follow(followUp, refused: refused)
     }
 
-    /// Does what attempts that are stored have set off.
+    /// Starts the work that follows from stored attempts.
     func follow(_ followUp: FollowUp, refused: Int) {
         if followUp.contains(.tree) { treeCursor.membersEnded(now: now) }
         if followUp.contains(.outcome) { callbackWork.endsWait() }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
-    /// A finish or claim failed; its whole exchange was rolled back.
+    /// Handles a failed finish or claim. Its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
         if let waiting = dispatcher.writeThrottle.waiting(dispatcher.finished), warnings.tellsRefusal(now: now) {
@@ -185,11 +185,11 @@ extension RunLoop {
         }
     }
 
-    /// To look at one answer may take more than a second: after 100 ms the rest waits for the next turn, so that
-    /// heartbeats go out between them.
+    /// One answer may take more than a second to process. After 100 ms the rest waits for the next turn, so that
+    /// heartbeats go out in between.
     private static let collecting: UInt64 = 100_000_000
 
-    /// Turns outcomes into finished attempts; their slots are free from here on.
+    /// Turns outcomes into finished attempts, and frees their slots.
     func collectOutcomes() {
         let began = MonotonicClock.now
         var calls = agent.takeFinished()[...]
@@ -204,13 +204,13 @@ extension RunLoop {
         }
     }
 
-    /// Tells of calls that wait for a descriptor, once a minute.
+    /// Reports calls that wait for a file descriptor, once a minute.
     func tellShortage() {
         guard agent.isShortOfDescriptors, warnings.tellsShortage(now: now) else { return }
         configuration.log(.outOfDescriptors)
     }
 
-    /// Carries out what the way of hearing of jobs asks for.
+    /// Applies a change of the pickup mode.
     func apply(_ change: PickupMode.Change) {
         switch change {
         case .none: break
@@ -219,7 +219,7 @@ extension RunLoop {
         }
     }
 
-    /// News of jobs, of one only if they name it: look for them.
+    /// Handles a notification about new jobs. It may name one job.
     func jobsAnnounced(_ job: AnnouncedJob? = nil) {
         apply(dispatcher.jobsAnnounced(job, now: now))
     }

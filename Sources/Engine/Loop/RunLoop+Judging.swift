@@ -5,9 +5,9 @@ internal import JobStore
 internal import PGClient
 
 // The judging session evaluates users' expressions that may take long: one job at a time, for a limited time. The
-// worker opens it when there is something to judge for the first time.
+// worker opens it with the first such job.
 extension RunLoop {
-    /// Sends what is due.
+    /// Sends the next statement if it is due.
     func judge() {
         guard dispatcher.judging.hasWork else { return }
         guard hasJudging else {
@@ -41,7 +41,7 @@ extension RunLoop {
         }
     }
 
-    /// An event of the judging session.
+    /// Handles an event of the judging session.
     func judgingEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:

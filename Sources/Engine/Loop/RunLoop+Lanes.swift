@@ -5,20 +5,20 @@ internal import JobModel
 internal import JobStore
 internal import PGClient
 
-// Lanes with limits: permits and slots are drawn on the duties session, and calls begin when their slot comes.
+// Lanes with limits: the duties session acquires permits and rate slots, and calls begin when their rate slot comes.
 extension RunLoop {
-    /// Calls a job, now or when its lane allows it; after the drain it is left to be handed back uncalled.
+    /// Calls a job now, or when its lane allows it. After the drain the job is handed back without a call.
     func start(_ call: HTTPCall, slot: Int) {
         guard !isDrainOver else { return }
         if dispatcher.begins(call, slot: slot, now: now) { begin(call, slot: slot) }
     }
 
-    /// Calls what waited for its moment, and ends what must not go on.
+    /// Starts calls whose moment has come. Cuts off calls in lanes with limits if this worker may be declared lost.
     func startDue() {
         guard !dispatcher.lanes.isEmpty else { return }
         while let (slot, call) = dispatcher.nextStart(now: now) { begin(call, slot: slot) }
         guard let end = liveness.end, now >= end else { return }
-        // Nor does another begin before the database has answered.
+        // No other call begins before the database has answered.
         dispatcher.lanes.drawAnew()
         let slots = dispatcher.limitedSlots
         guard !slots.isEmpty else { return }
@@ -29,17 +29,17 @@ extension RunLoop {
         configuration.log(.handedBack(jobs: slots.count))
     }
 
-    /// When the next of these things is due.
+    /// When the next lane action is due.
     func laneDeadline() -> UInt64? {
         guard !dispatcher.lanes.isEmpty else { return nil }
         let due = dispatcher.laneDeadline(
             canDraw: duties.isReady && !dutiesUnderWay.contains(.draw), canClaim: jobs.isReady, now: now)
-        // Once it is over each turn sees to it.
+        // After the end each turn of the loop checks it.
         guard let end = liveness.end, now < end, dispatcher.lanes.isInUse else { return due }
         return min(due ?? .max, end)
     }
 
-    /// Asks for permits and slots.
+    /// Requests permits and rate slots.
     func draw(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.draw) else { return }
         let wishes = dispatcher.nextDraw(now: now)
@@ -50,7 +50,7 @@ extension RunLoop {
         if !dutiesUnderWay.contains(.draw) { dispatcher.lanes.drawFailed() }
     }
 
-    /// They are there.
+    /// Records the granted permits and rate slots.
     func drawn(_ result: borrowing PGResult) {
         if result.rowCount > 0 {
             databaseClock.note(sent: drawSent, received: now, microseconds: StoreCalls.drawnAt(result))

@@ -3,16 +3,16 @@
 internal import HTTPAgent
 internal import JobModel
 
-// Memory: large bodies are fetched and large answers go on when there is room for them.
+// Memory: large bodies are fetched, and large answers go on, when the budget has room for them.
 extension RunLoop {
-    /// Hands a call to the agent with what it may keep of its answer.
+    /// Hands a call to the agent, with the number of answer bytes that it may keep.
     func begin(_ call: HTTPCall, slot: Int) {
         var call = call
         dispatcher.bound(&call, slot: slot)
         agent.start(call, slot: slot)
     }
 
-    /// Grants room to waiting bodies and answers. Logs once a minute that some have waited for long.
+    /// Grants memory to waiting bodies and answers. Logs once a minute that some have waited longer than 5 s.
     func serveMemory() {
         guard agent.hasWaitingAnswers || !dispatcher.waitingBodies.isEmpty else {
             return dispatcher.memory.nothingWaits()

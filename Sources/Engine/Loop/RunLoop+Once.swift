@@ -3,9 +3,9 @@
 internal import JobStore
 internal import PGClient
 
-// A worker that runs once ends as by a signal, when nothing is left to do.
+// A worker that runs once stops as if by a signal, when no work is left.
 extension RunLoop {
-    /// Asks what is left while nothing is under way.
+    /// Asks which work is left, while this worker is idle.
     func lookForEnd() {
         guard var watch = once, !shutdown.isRequested else { return }
         defer { once = watch }
@@ -16,18 +16,18 @@ extension RunLoop {
         do throws(PGError) {
             try jobs.send(StoreStatement.workLeft, &parameters, tag: Tag.workLeft)
         } catch {
-            // `lost` follows.
+            // A `lost` event follows.
             watch.askingFailed(now: now)
         }
     }
 
-    /// When to ask.
+    /// When to ask which work is left.
     var onceDue: UInt64? {
         guard let once, !shutdown.isRequested, !isAtWork, mayAskForEnd else { return nil }
         return once.due
     }
 
-    /// The answer is there.
+    /// Handles the answer about work that is left.
     func workLeftTold(_ left: String?) {
         guard !shutdown.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
         switch decision {
@@ -40,7 +40,7 @@ extension RunLoop {
         }
     }
 
-    /// Whether jobs are called, or what has ended is being written or told on.
+    /// Whether calls run, or ended attempts are not stored and concluded yet.
     private var isAtWork: Bool {
         dispatcher.slots.inUse > 0 || !dispatcher.finished.isEmpty || !dispatcher.deferred.isEmpty
             || !callbackWork.isQuiet

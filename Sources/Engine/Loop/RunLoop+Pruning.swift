@@ -4,10 +4,10 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-// The leader forgets jobs whose retention is over. On a session of its own, since to look through a range of a million
-// jobs takes seconds, in which the leader's other duties go on.
+// The leader deletes jobs after their retention. It uses a separate session: to scan a partition of a million jobs
+// takes seconds, and the leader's other duties go on meanwhile.
 extension RunLoop {
-    /// Sends what is due.
+    /// Performs the pruning action that is due.
     func prune() {
         switch pruneSchedule.next(isReady: pruning?.isReady ?? false, now: now) {
         case .none: break
@@ -20,13 +20,13 @@ extension RunLoop {
             do throws(PGError) {
                 try pruning?.send(StoreStatement.prune, &parameters, tag: 0)
             } catch {
-                // `lost` follows.
+                // A `lost` event follows.
             }
         case .close: endPruning()
         }
     }
 
-    /// An event of the pruning session.
+    /// Handles an event of the pruning session.
     func pruningEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready: break

@@ -3,12 +3,13 @@
 internal import JobStore
 internal import PGClient
 
-// The schema may change while a worker runs: after a migration that it cannot go along with its statements fail for
-// good, while its heartbeats would keep its jobs from all others.
+// The schema may change while a worker runs. After a migration that the worker does not support, its statements fail
+// each time, while its heartbeats keep its jobs from other workers.
 extension RunLoop {
-    /// A statement has failed. If it names what is not there, the history tells whether the schema is another now. A
-    /// migration is one transaction: a look behind the failure sees all of it or nothing, and what fails for another
-    /// reason is tried again.
+    /// Checks the schema after a statement failed because an object is missing.
+    ///
+    /// The history shows whether the schema has changed. A migration is one transaction, so a check after the failure
+    /// sees all of it or nothing. A failure for another reason is tried again.
     func suspectSchema(_ error: PGError) {
         guard error.sqlState?.isSchemaMismatch == true, schemaRecheck.wantsLook(now: now) else { return }
         lookAtSchema()
@@ -21,12 +22,12 @@ extension RunLoop {
             try jobs.send(SchemaCheck.historyStatement, &parameters, tag: Tag.schema)
             schemaRecheck.looks(now: now)
         } catch {
-            // The next failure asks again.
+            // The next failure checks again.
         }
     }
 
-    /// The history is there. With a number the worker stops as for a signal: calls under way end and are stored, if
-    /// they still can be, and jobs are handed back.
+    /// Handles the history. A worker with a number stops as if by a signal. Running calls end and are stored if
+    /// possible, and jobs are handed back.
     func schemaSeen(_ state: SchemaState?) {
         if schemaRecheck.cannotEnlist {
             let advice =
@@ -39,7 +40,7 @@ extension RunLoop {
         }
     }
 
-    /// The history could not be read: the schema is gone, or the look is made again.
+    /// Handles a failed check: the schema is missing, or the check is repeated later.
     func schemaNotSeen(_ error: PGError) {
         if error.sqlState == .undefinedTable || error.sqlState == .noSuchSchema { return schemaSeen(.missing) }
         configuration.log(.statementFailed(verb: "schema", error: error))

@@ -5,9 +5,9 @@ internal import JobModel
 internal import JobStore
 internal import PGClient
 
-// What the two sessions tell: the one for jobs, whose loss costs the worker its number, and the one for duties.
+// Events of the jobs session and of the duties session. If the jobs session is lost, the worker loses its number.
 extension RunLoop {
-    /// An event of the jobs session.
+    /// Handles an event of the jobs session.
     func jobsEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
@@ -27,7 +27,7 @@ extension RunLoop {
         }
     }
 
-    /// News come on the session that claims: what wakes its backend is what runs next.
+    /// Handles a notification. NOTIFY arrives on the claiming session, so its backend is awake when the claim follows.
     private func heard(_ news: PGNotification) {
         if news.payload == "abort" {
             schedule.aborts = 0
@@ -38,7 +38,7 @@ extension RunLoop {
             let job = AnnouncedJob(payload: news.payload)
             if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.tendAfterNews) }
             jobsAnnounced(job)
-            // That one is ready, and waits for nothing that a leader does.
+            // An announced job is ready, so it does not wait for a leader's duty.
             if job != nil { return }
             if news.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
             if news.payload == "tracks" {
@@ -82,7 +82,7 @@ extension RunLoop {
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
         case Tag.hurry:
-            // If it is to blame, what stands behind it in its transaction is told only that an earlier statement
+            // If this statement failed, the later statements of its transaction only report that an earlier statement
             // failed.
             if error.code != .aborted {
                 configuration.log(.statementFailed(verb: "hurry", error: error))
@@ -106,7 +106,7 @@ extension RunLoop {
         }
     }
 
-    /// Asks for a number, the first or a new one, and takes along the leases that are still needed.
+    /// Requests a number, the first or a new one, together with the leases that are still needed.
     func enlist() {
         guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
         let introduction = StoreCalls.Introduction(
@@ -122,7 +122,7 @@ extension RunLoop {
         }
     }
 
-    /// The number is there. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
+    /// Takes the number. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
     private func enlisted(_ result: borrowing PGResult) {
         let worker = result.int32(0, 0)
         liveness.enlisted()
@@ -151,9 +151,9 @@ extension RunLoop {
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
         callReports.forget()
-        // What was told while nobody listened waits in the table.
+        // Notifications that were sent while the worker did not listen are in the table.
         abortsAnnounced = true
-        // The answer of a look that was under way is not heard: it was sent for the old number.
+        // The answer of a look under way is dropped, since it was sent for the old number.
         treeCursor.membersEnded(now: now)
     }
 
@@ -163,7 +163,7 @@ extension RunLoop {
         return KeyPrefixes(installation: enlisting.uuid(0, 1), restores: restores)
     }
 
-    /// The database is another one than before. Its ids, tracks and times are not those that this worker remembers.
+    /// Drops all memory of the former database. Ids, tracks and times of another database differ.
     private func forgetDatabase() {
         if epoch != nil {
             configuration.log(.leading(false))
@@ -177,7 +177,7 @@ extension RunLoop {
         credentials.heard(now: now)
     }
 
-    /// An event of the duties session.
+    /// Handles an event of the duties session.
     func dutiesEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
@@ -197,7 +197,7 @@ extension RunLoop {
             } else if duty == .draw {
                 dispatcher.lanes.drawFailed()
             } else if duty == .beat {
-                // The new number has not been heard yet.
+                // The database has had no heartbeat under the new number.
                 schedule.beat = now
             }
         case .failed(let tag, let error):
@@ -208,7 +208,7 @@ extension RunLoop {
             if duty == .draw { dispatcher.lanes.drawFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
-                // One from the beginning keeps its distance all the same: it would take too long again.
+                // The next full run keeps its distance even after a failure: it would take too long again.
                 if duty == .fold { cursors.foldedTo(nil, now: now) }
                 if duty == .expire { cursors.expired(now: now) }
             }
@@ -231,7 +231,8 @@ extension RunLoop {
         }
     }
 
-    /// What finds a lock that somebody's open transaction has is tried again at its next turn; said once a minute.
+    /// Logs a failed duty. A duty that meets a lock of an open transaction is logged once a minute, and runs again at
+    /// its next turn.
     private func logFailure(of duty: Duty, _ error: PGError) {
         if error.sqlState == .lockNotAvailable {
             guard warnings.tellsLock(of: duty, now: now) else { return }

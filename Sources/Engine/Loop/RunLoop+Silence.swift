@@ -4,13 +4,14 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// A session may fall silent though its connection stands: its backend hangs, or a proxy or pooler in between has lost
-// the other leg. No limit of the server's ends that. Each statement's answer has a limit here, a little above its
-// `statement_timeout`; and long before, the other session asks what the backend does. One that waits for a statement,
-// while its worker waits for an answer, will never give it. So the worker is heard again before others take it for
-// lost, and its jobs go on within 15 s.
+// A session may be silent although its connection stands. Its backend hangs, or a proxy or pooler has lost its
+// connection to the server. No timeout of the server ends that.
+//
+// So each answer has a limit here, a little above its `statement_timeout`. Long before that limit, the other session
+// asks for the state of the silent backend. A backend that waits for a statement will never send the answer. So the
+// worker reconnects before other workers declare it lost, and its jobs go on within 15 s.
 extension RunLoop {
-    /// When a silent session is to be asked after; nil: not before something happens.
+    /// When to ask about a silent session. Nil if none is silent.
     var silenceDue: UInt64? {
         guard configuration.usesSessions, jobs.isReady, duties.isReady else { return nil }
         let moments = [
@@ -19,7 +20,7 @@ extension RunLoop {
         return moments.lazy.compactMap { $0 }.min()
     }
 
-    /// Has one session ask after the other.
+    /// Lets one session ask for the state of the other one's backend.
     func mindSilence() {
         guard let due = silenceDue, now >= due else { return }
         let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.silentSince))
@@ -35,19 +36,19 @@ extension RunLoop {
                 do throws(PGError) {
                     try jobs.send(StoreStatement.idleProcess, &parameters, tag: Tag.askAfterDuties)
                 } catch {
-                    // `lost` follows; the limit of the answer is left.
+                    // A `lost` event follows. The limit of the answer still holds.
                 }
             }
         }
     }
 
-    /// The backend of the jobs session waits for a statement, if there is a row.
+    /// Ends the jobs session if its backend waits for a statement. Then the result has a row.
     func jobsIdle(_ result: borrowing PGResult) {
         guard result.rowCount > 0, result.int32(0, 0) == jobs.processID, isSilent(jobs.silentSince) else { return }
         jobs.giveUp(RunLoop.reason, now: now)
     }
 
-    /// The backend of the duties session waits for a statement, if there is a row.
+    /// Ends the duties session if its backend waits for a statement. Then the result has a row.
     func dutiesIdle(_ result: borrowing PGResult) {
         guard result.rowCount > 0, result.int32(0, 0) == duties.processID, isSilent(duties.silentSince) else { return }
         duties.giveUp(RunLoop.reason, now: now)
@@ -57,7 +58,7 @@ extension RunLoop {
 
     private func isSilent(_ since: UInt64?) -> Bool { SessionSilence.isSilent(since: since, now: now) }
 
-    /// Whether nothing of what was sent is still on a slow way to the server.
+    /// Whether the server's TCP stack has confirmed all sent bytes.
     private static func hasArrived(_ interest: PGSessionInterest?) -> Bool {
         guard let interest, !interest.write else { return false }
         return Descriptor.unconfirmedBytes(of: interest.descriptor) == 0

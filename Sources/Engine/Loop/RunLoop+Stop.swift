@@ -5,9 +5,9 @@ internal import JobModel
 internal import JobStore
 internal import PGClient
 
-// The end: claim no more, let calls end, hand the rest back, say goodbye.
+// The end of a worker: it stops claiming, lets calls end, hands the other jobs back, and signs off.
 extension RunLoop {
-    /// A signal: the first begins the drain, a second one ends it at once.
+    /// Handles a signal. The first one begins the drain, a second one ends the drain at once.
     func stopRequested() {
         guard !shutdown.isRequested else {
             shutdown.drainDeadline = now
@@ -21,7 +21,7 @@ extension RunLoop {
         schedule.beat = 0
     }
 
-    /// Ends the run when everything is written and the goodbye is said, or when time is over.
+    /// Ends the run when all results are written and the worker has signed off, or when the time is over.
     func leaveIfDone() {
         guard shutdown.isRequested else { return }
         if isDrainOver && (dispatcher.slots.inUse > 0 || !dispatcher.judging.isEmpty) {
@@ -32,9 +32,10 @@ extension RunLoop {
             end = jobs.isReady ? .abandoned : .unreachable
             return
         }
-        // A token that is on its way may be the only one that works from now on. Once the drain is over nothing is
-        // waited for but the goodbye: a server that is alive and silent (a commit that waits for a standby) may never
-        // answer the last claim.
+        // The worker waits for a refresh under way, since its token may be the only valid one.
+        //
+        // After the drain it waits only for the goodbye. A server that is alive and silent, such as one whose commit
+        // waits for a standby, may never answer the last claim.
         guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
         guard callbackWork.isQuiet || shutdown.goodbyePresses(now: now) else { return }
@@ -44,19 +45,20 @@ extension RunLoop {
             try jobs.send(StoreStatement.leave, &parameters, tag: Tag.leave)
             shutdown.leaving = dispatcher.worker
         } catch {
-            // `lost` follows.
+            // A `lost` event follows.
         }
     }
 
-    /// Whether the answer of the goodbye is waited for. If the session is lost meanwhile, nobody knows whether it was
-    /// stored. In both cases the enlisting that follows ends its number and takes the lead along, and the new number
-    /// says goodbye.
+    /// Whether the answer of the goodbye is awaited.
+    ///
+    /// If the session is lost meanwhile, the worker does not know whether the goodbye was stored. In both cases the
+    /// next enlisting ends the old number and takes over the lead. The worker then signs off with the new number.
     var isLeaving: Bool { shutdown.leaving == dispatcher.worker }
 
-    /// Whether the time of the drain is over, by itself or by a second signal: no call begins any more.
+    /// Whether the drain is over, by its timeout or by a second signal. No call begins after that.
     var isDrainOver: Bool { shutdown.isDrainOver(now: now) }
 
-    /// Cuts off what still runs.
+    /// Cuts off the running calls and hands their jobs back.
     private func handBack() {
         let running = dispatcher.slots.running
         for (slot, _) in running { dispatcher.callCutOff(slot: slot, sent: agent.cancel(slot: slot), now: now) }

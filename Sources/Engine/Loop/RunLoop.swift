@@ -7,40 +7,39 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-/// The one loop of a worker: joins the database's sessions, the agent and the signals, and takes no thread beside.
+/// The loop of a worker: one thread serves the database sessions, the HTTP agent and the signals.
 ///
 /// ```
 ///        ┌────────── wait for sockets, signals, the next deadline ──────────┐
 ///        ▼                                                                  │
 ///   jobs session ─► claims ─► agent starts calls                            │
-///   duties session ─► news, surveys, heartbeats, the leader's duties        │
-///   callbacks session ─► hooks, ends with functions; opened when needed     │
-///   judging session ─► expensive expressions; opened when needed           │
-///   pruning session ─► the leader forgets old jobs; open while it does      │
+///   duties session ─► surveys, heartbeats, the leader's duties              │
+///   callbacks session ─► hooks, callbacks; opened when needed               │
+///   judging session ─► expensive expressions; opened when needed            │
+///   pruning session ─► the leader deletes old jobs; open during a round     │
 ///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
-///   exchange: [finish what has ended, claim for what is free] ──────────────┘
+///   exchange: [finish of ended attempts, claim for free slots] ─────────────┘
 /// ```
-/// Decisions are in pure types (`Dispatcher` and what it is made of, `Schedule`, `PGSessionMachine`); this one
-/// carries them out. No HTTP call ever runs inside a database transaction, and a slow call holds its
-/// own slot only.
+/// Pure types decide (`Dispatcher` and its parts, `Schedule`, `PGSessionMachine`), and this class carries the decisions
+/// out. No HTTP call runs inside a database transaction. A slow call holds only its own slot.
 public final class RunLoop {
     let configuration: EngineConfiguration
     let agent: HTTPAgent
     var poller: Poller
     let signals: SignalSource
-    /// A random uuid of this process, which proves to the database that an old number was its own.
+    /// A random UUID of this process. It proves to the database that an old number belonged to this process.
     let start = UUIDText.random()
     /// The database that gave this worker its number.
     var home = RegisteredDatabase()
     var jobs: PGSession
     var duties: PGSession
     var callbacks: PGSession
-    /// Whether the callbacks session was needed yet.
+    /// Whether the callbacks session was opened.
     var hasCallbacks = false
     var judging: PGSession
-    /// Whether the judging session was needed yet.
+    /// Whether the judging session was opened.
     var hasJudging = false
-    /// While the leader forgets old jobs.
+    /// The session on which the leader deletes old jobs; nil outside a round.
     var pruning: PGSession?
     private var watched = WatchedSockets()
 
@@ -64,7 +63,8 @@ public final class RunLoop {
     var treeCursor = TreeCursor()
     var tickCursor = TickCursor()
     var memoryTrim = MemoryTrim()
-    /// Calls were cancelled somewhere; ours have ended meanwhile, and what was to tell us is taken all the same.
+    /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
+    /// ended meanwhile.
     var abortsAnnounced = false
     var isFullTend = false
     var tendStarted: UInt64 = 0
@@ -72,10 +72,10 @@ public final class RunLoop {
     var dutiesUnderWay: Set<Duty> = []
     var warnings = RepeatedWarnings()
     var failures = FailureReports()
-    /// Nil: the worker runs until a signal.
+    /// Set for a worker that runs once; nil: the worker runs until a signal.
     var once: RunOnceCheck?
     var foldSent: UInt64 = 0
-    /// Whether the database has said who leads.
+    /// Whether the database has answered which worker leads.
     var hasAskedForLead = false
 
     var databaseClock = DatabaseClock()
@@ -88,9 +88,9 @@ public final class RunLoop {
     var shutdown = Shutdown()
     var end: EngineEnd?
 
-    /// Prepares the loop; nothing is connected yet. Call before any other thread exists: signals are blocked here.
+    /// Prepares the loop without connecting. Call it before the process has a second thread, since it blocks signals.
     ///
-    /// - Throws: a sentence that says what is missing.
+    /// - Throws: a sentence that names the missing feature or resource.
     public init(_ configuration: EngineConfiguration) throws(EngineError) {
         self.configuration = configuration
         do throws(ReactorError) {
@@ -116,7 +116,7 @@ public final class RunLoop {
         judging = PGSession(plan.judging)
     }
 
-    /// Runs until a signal has ended it, or, if it runs once, until nothing is left to do.
+    /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
     public func run() -> EngineEnd {
         now = MonotonicClock.now
         Memory.returnLargeBlocks()
@@ -147,7 +147,7 @@ public final class RunLoop {
         return end ?? .clean
     }
 
-    /// What one descriptor's readiness means.
+    /// Handles a descriptor that is ready.
     private func handle(_ event: PollerEvent) {
         switch event.token & Token.kinds {
         case Token.signals:
@@ -173,7 +173,7 @@ public final class RunLoop {
         }
     }
 
-    /// Everything that follows from what has happened: answers, outcomes, duties, the next exchange.
+    /// Processes all answers and outcomes, then sends the duties and exchanges that are due.
     private func turn() {
         jobs.process(readable: false, writable: false, now: now)
         duties.process(readable: false, writable: false, now: now)
@@ -190,7 +190,7 @@ public final class RunLoop {
         tellShortage()
         serveMemory()
         startDue()
-        // A claim goes out before all that a turn has to do beside it.
+        // A claim goes out before the other work of a turn.
         exchange()
         doDuties()
         apply(dispatcher.poll(now: now))
@@ -201,7 +201,7 @@ public final class RunLoop {
         mindSilence()
         lookForEnd()
         leaveIfDone()
-        // What was started just now is sent in this turn, not in the next.
+        // Calls that have just begun are sent in this turn instead of the next one.
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         configuration.workerHealth?.turned(
             now: now, calls: dispatcher.slots.inUse,
@@ -211,7 +211,7 @@ public final class RunLoop {
             refusedSince: dispatcher.writeThrottle.pause.since)
     }
 
-    /// How long nothing needs to be done; nil for ever.
+    /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.
     private func timeToWait() -> UInt64? {
         var moment = configuration.workerHealth == nil ? UInt64.max : now + WorkerHealth.longestTurn
         if let due = jobs.nextDeadline { moment = min(moment, due) }
@@ -243,10 +243,10 @@ public final class RunLoop {
         return moment > current ? moment - current : 0
     }
 
-    /// Tells the poller what the sessions and the agent want to wait for.
+    /// Registers the sockets of the sessions and the agent with the poller.
     ///
-    /// The agent comes first: where a session's new socket has the number of one that libcurl has closed since the last
-    /// turn, the agent's word that the old one is gone would take out the new one.
+    /// The agent goes first. A new socket of a session may have the number of one that libcurl has just closed. The
+    /// agent's removal of the old socket would otherwise remove the new one.
     func watchSockets() throws(ReactorError) {
         try agent.watch(in: &poller)
         try watch(jobs.interest, &watched.jobs, Token.jobs)
@@ -256,7 +256,7 @@ public final class RunLoop {
         try watch(pruning?.interest, &watched.pruning, Token.pruning)
     }
 
-    /// Tells the poller what a session wants to wait for, if that is not what it knows.
+    /// Registers the socket of a session, if its interest has changed.
     private func watch(
         _ wanted: PGSessionInterest?, _ known: inout PGSessionInterest?, _ kind: UInt64
     ) throws(ReactorError) {
@@ -268,7 +268,7 @@ public final class RunLoop {
         known = wanted
     }
 
-    /// What the poller knows of the sessions' sockets.
+    /// The sockets of the sessions that the poller knows.
     private struct WatchedSockets {
         var jobs: PGSessionInterest?
         var duties: PGSessionInterest?
@@ -277,7 +277,8 @@ public final class RunLoop {
         var pruning: PGSessionInterest?
     }
 
-    /// Poller tokens: a kind, and behind it the generation of a session's socket or the descriptor of an agent's.
+    /// Poller tokens. The top 3 bits are the kind. The other bits are the generation of a session's socket, or the
+    /// descriptor of an agent's socket.
     private enum Token {
         static let kinds: UInt64 = 7 << 61
         static let signals: UInt64 = 1 << 61
@@ -289,8 +290,8 @@ public final class RunLoop {
     }
 }
 
-/// Why a loop cannot be made.
+/// The reason why a loop cannot be created.
 public struct EngineError: Error, Equatable, Sendable {
-    /// What is wrong and what mends it.
+    /// The defect, and how to repair it.
     public let message: String
 }

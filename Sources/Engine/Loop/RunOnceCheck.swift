@@ -1,66 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a worker that runs once has nothing left to do. Pure. Monotonic nanoseconds.
+/// Decides when a worker that runs once has no work left. Pure. Times are monotonic nanoseconds.
 ///
 /// ```
-///  nothing under way ──► asks ──► the database: what is left? ──► nothing, and nothing under way meanwhile ──► end
-///                          ▲                   │ something
-///                          └──── 100 ms ◄──────┘
-/// ``` The question goes the way of the finishes and is sent when all of them are confirmed, so its answer holds what
-/// they have set off. An answer counts only if no claim was under way between the two: what one took away would be
-/// neither there nor here.
+///  idle ──► ask ──► the database: which work is left? ──► none, and idle throughout ──► end
+///            ▲                    │ some
+///            └───── 100 ms ◄──────┘
+/// ```
+/// The question uses the session of the finishes, and is sent after all of them are confirmed. So its answer includes
+/// their consequences. An answer counts only if no claim was under way meanwhile: a job on its way to the worker is
+/// missing in both places.
 struct RunOnceCheck {
-    /// What follows from an answer.
+    /// The reaction to an answer.
     enum Decision: Equatable {
-        /// Something is left, or the answer says nothing.
+        /// Some work is left, or the answer is void.
         case goOn
-        /// Nothing is left, and the counters of what has ended are to be added up first, since no leader may come after
-        /// this one.
+        /// No work is left. The changes of the counters must be folded first, since no leader may follow this one.
         case fold
-        /// Nothing is left.
+        /// No work is left.
         case end
-        /// Something is left that does not become a call: locked, or held by a limit or by other workers.
+        /// Work is left that cannot become a call: it is locked, or a limit or another worker holds it.
         case giveUp(String)
     }
 
-    /// 100 ms between two questions; more where an answer takes long.
+    /// The pause between two questions: 100 ms, or ten times the duration of the answer if that is longer.
     static let pause: UInt64 = 100_000_000
-    /// A minute without a call.
+    /// The worker gives up after a minute without a call.
     static let patience: UInt64 = 60_000_000_000
-    /// 5 s, for what other queues may be the reason of: in a busy fleet there is always some of it.
+    /// The worker gives up after 5 s if only other queues may hold the work: a busy fleet always has some.
     static let foreignPatience: UInt64 = 5_000_000_000
 
-    /// Whether the worker takes jobs of some queues only.
+    /// Whether the worker takes jobs of certain queues only.
     private let isBound: Bool
     private var isAsking = false
     private var isVoid = false
     private var asked: UInt64 = 0
     private var nextAsk: UInt64 = 0
-    /// When this worker was last at work, and when it last made jobs ready as the leader; nil: not yet.
+    /// When this worker was last at work (nil: not yet), and when it last made jobs ready as the leader.
     private var progress: UInt64?
     private var moved: UInt64 = 0
-    /// When the last fold that has been answered had begun.
+    /// When the last answered fold began.
     private var folded: UInt64?
 
-    /// Nothing is known yet.
+    /// A check without any knowledge.
     init(isBound: Bool) { self.isBound = isBound }
 
-    /// A call is under way, or something is being written.
+    /// Records that a call or a write is under way.
     mutating func worked(now: UInt64) {
         progress = now
         isVoid = true
     }
 
-    /// As the leader it has made jobs ready, of whatever queue. Each look finds them in the one place or in the other.
+    /// Records that this worker, as the leader, has made jobs of some queue ready. Each question then finds them among
+    /// the scheduled or the ready jobs.
     mutating func makesReady(now: UInt64) { moved = now }
 
-    /// A claim is under way: an answer that comes now may be of before or of after.
+    /// Records that a claim is under way. An answer that arrives now may be from before or after the claim.
     mutating func claims() { isVoid = true }
 
-    /// The leader has added up what had ended by this moment.
+    /// Records that a fold has included all changes up to this moment.
     mutating func hasFolded(since moment: UInt64) { folded = moment }
 
-    /// Whether to ask now; it counts as asked. For a moment in which nothing is under way.
+    /// Whether to ask now. True counts it as asked. Call it only while the worker is idle.
     mutating func asks(now: UInt64) -> Bool {
         guard !isAsking, now >= nextAsk else { return false }
         if progress == nil { progress = now }
@@ -70,12 +71,12 @@ struct RunOnceCheck {
         return true
     }
 
-    /// When to ask; nil: not before something has happened. For a moment in which nothing is under way.
+    /// When to ask, nil if a question is under way. Read it only while the worker is idle.
     var due: UInt64? { isAsking ? nil : nextAsk }
 
-    /// The answer is there.
+    /// Decides what follows from an answer.
     ///
-    /// - Parameter left: what is left, in a word; nil: nothing.
+    /// - Parameter left: the kind of work that is left, nil if none is.
     mutating func answered(_ left: String?, leads: Bool, now: UInt64) -> Decision {
         guard isAsking else { return .goOn }
         isAsking = false
@@ -86,7 +87,7 @@ struct RunOnceCheck {
             return .goOn
         }
         guard let left else {
-            // What cannot be added up now is left to the next leader.
+            // Changes that cannot be folded now are left to the next leader.
             guard leads, folded.map({ $0 <= progress }) ?? true, now < progress + RunOnceCheck.foreignPatience else {
                 return .end
             }
@@ -99,7 +100,7 @@ struct RunOnceCheck {
         return .giveUp(left)
     }
 
-    /// There is no answer.
+    /// Records that the question has failed.
     mutating func askingFailed(now: UInt64) {
         isAsking = false
         nextAsk = now + RunOnceCheck.pause

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker knows of a schema that may be its own no more.
+/// What a worker knows about a schema that may have changed.
 struct SchemaRecheck {
-    /// No more often does a worker whose statements fail look at the history: 1 s.
+    /// Minimum interval between two schema checks: 1 s.
     private static let interval: UInt64 = 1_000_000_000
 
-    /// The schema has no enlisting that this worker knows.
+    /// Whether the schema lacks the `enlist` function that this worker calls.
     var cannotEnlist = false
-    /// What to do about the schema, which is not this worker's any more.
+    /// What the operator must do, if the schema no longer fits this worker.
     var advice: String?
-    /// No look before.
+    /// No schema check before this moment.
     private var lookDue: UInt64 = 0
 
-    /// Whether a failed statement is a reason to look now.
+    /// Whether a failed statement causes a schema check now.
     func wantsLook(now: UInt64) -> Bool { advice == nil && now >= lookDue }
 
-    /// A look at the history goes out.
+    /// Records that a schema check is sent.
     mutating func looks(now: UInt64) { lookDue = now + SchemaRecheck.interval }
 }

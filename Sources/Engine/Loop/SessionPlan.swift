@@ -3,35 +3,37 @@
 internal import JobStore
 internal import PGClient
 
-/// What each of a worker's sessions is told before its first statement, and for how long its answers are waited for.
+/// The settings of each session of a worker, and how long the worker waits for its answers.
 struct SessionPlan {
-    /// How long a statement of the jobs session may take: 10 MB of JSON in the smallest of values are judged in 3 s,
-    /// and a jsonpath that compares all of them with all takes days.
+    /// The time limit of a statement of the jobs session. To judge 10 MB of JSON with very small values takes 3 s. A
+    /// jsonpath that compares each value with each other takes days.
     private static let jobsSeconds = 30
-    /// How long a duty's statement may take: heartbeats, one in 3 s, wait behind it, and after 10 s a silent worker is
-    /// declared lost.
+    /// The time limit of a duty. Heartbeats, one in 3 s, wait behind it, and after 10 s a silent worker is declared
+    /// lost.
     private static let dutySeconds = 6
-    /// 10 min, whatever the role's own limit is: a step takes a second for each million rows of a range, and begins
-    /// anew if it is ended.
+    /// 10 min, whatever the limit of the role is. A step takes a second for each million rows of a partition, and
+    /// starts again if it is ended.
     private static let pruneSeconds = 600
 
     private static let endsForgottenTransactions = "set idle_in_transaction_session_timeout = '10s'"
-    /// A session is idle for as long as there is nothing to do.
+    /// A session stays idle while there is no work, so the server must not close it.
     private static let staysOpen = "set idle_session_timeout = 0"
-    /// A database or role may have another isolation as its default, in which what commits meanwhile is not seen.
+    /// A database or role may have another default isolation, in which later commits of other sessions are invisible.
     private static let readsCommitted = "set default_transaction_isolation = 'read committed'"
-    /// For the transaction that it begins. As a function (`set_config`) it would come too late, behind its own
-    /// snapshot.
+    /// Sets the isolation of the transaction that it begins. The function `set_config` would come too late, after its
+    /// own snapshot.
     private static let readsCommittedOnce = "set transaction_isolation = 'read committed'"
-    /// For claimOne; the functions of the hot path say so themselves. It reads a sequence, which can only be scanned:
-    /// at the cost of what is switched off PostgreSQL would compile the plan anew in each claim, 200 ms. And with more
-    /// partitions than a few it would plan it anew, 0.5 ms, since only one is left in a plan for one job.
+    /// Settings for `claimOne`. The functions of the hot path have their own.
+    ///
+    /// It reads a sequence, which PostgreSQL can only scan. With the penalty for a disabled scan in its cost, the plan
+    /// would be compiled by JIT in each claim, which takes 200 ms. With many partitions PostgreSQL would also plan each
+    /// claim anew, which takes 0.5 ms, because a plan for one job reads only one of them.
     private static let claimsByIndex = [
         "set enable_seqscan = off", "set jit = off", "set plan_cache_mode = force_generic_plan",
     ]
 
     let database: PGConnectionString
-    /// Behind PgBouncer in transaction mode: nothing is told to a session.
+    /// True behind PgBouncer in transaction mode, where settings of a session do not last.
     let isPooled: Bool
 
     init(_ configuration: EngineConfiguration) {
@@ -39,20 +41,21 @@ struct SessionPlan {
         isPooled = !configuration.usesSessions
     }
 
-    /// Claims, preparations, finishes; hears the news.
+    /// The session for claims, preparations and finishes. It receives the notifications.
     var jobs: PGSession.Configuration {
-        // What a client's open transaction holds for longer than a second is written later; see DeferredAttempts.
+        // If an open transaction holds a row for longer than a second, the result is written later; see
+        // `DeferredAttempts`.
         var session = session(
             limits: ["statement_timeout": "\(Self.jobsSeconds)s", "lock_timeout": "1s"],
             [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted] + Self.claimsByIndex
                 + ["listen postrider"])
-        // A commit has no limit of the server's.
+        // The server has no time limit for a commit.
         session.answerTimeout = UInt64(Self.jobsSeconds + 5) * 1_000_000_000
         session.ending = isPooled ? nil : StoreStatement.ending
         return session
     }
 
-    /// Heartbeats, surveys, the leader's duties.
+    /// The session for heartbeats, surveys and the leader's duties.
     var duties: PGSession.Configuration {
         var session = session(
             limits: ["statement_timeout": "\(Self.dutySeconds)s"],
@@ -62,20 +65,20 @@ struct SessionPlan {
         return session
     }
 
-    /// Hooks and ends with functions: each of their transactions begins with its own limit of time.
+    /// The session for hooks and callbacks. Each of its transactions begins with its own time limit.
     var callbacks: PGSession.Configuration {
         session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
     }
 
-    /// Answers that may take long to judge: each of its transactions begins with its own limit of time, 1 min at most
-    /// and as long again for a large answer.
+    /// The session for answers that may take long to judge. Each of its transactions begins with its own time limit: at
+    /// most 1 min, and as long again for a large answer.
     var judging: PGSession.Configuration {
         var session = session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
         session.answerTimeout = 180_000_000_000
         return session
     }
 
-    /// The leader forgets old jobs.
+    /// The session on which the leader deletes old jobs.
     var pruning: PGSession.Configuration {
         var session = session(
             limits: ["statement_timeout": "\(Self.pruneSeconds)s"], [Self.staysOpen, Self.readsCommitted])
@@ -83,8 +86,8 @@ struct SessionPlan {
         return session
     }
 
-    /// A session of one's own is told all of it once; behind PgBouncer each transaction is told what it cannot do
-    /// without, since the next one may run on another connection.
+    /// The configuration of a session. A session of the worker's own gets its settings once. Behind PgBouncer each
+    /// transaction sets the most important ones, since the next transaction may use another connection.
     private func session(
         limits: KeyValuePairs<String, String>, _ settings: [String]
     ) -> PGSession.Configuration {
@@ -93,7 +96,7 @@ struct SessionPlan {
         let limit = "select " + (path + [TransactionTimeout.off(isLocal: isPooled)] + told).joined(separator: ", ")
         return PGSession.Configuration(
             string: database,
-            // Limits before what may take time: until they are told, those of the role hold.
+            // The limits come first. Until they are set, the limits of the role hold.
             setUp: isPooled ? [] : [SearchPath.session, limit] + settings, prepares: !isPooled,
             openings: isPooled ? [Self.readsCommittedOnce, limit] : [])
     }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waits between statements that the database refuses: 250 ms, then twice as long each time, up to a limit. A success
-/// ends them. Pure. Monotonic nanoseconds.
+/// The waits between statements that the database refuses. Pure. Times are monotonic nanoseconds.
+///
+/// The first wait is 250 ms. Each further one is twice as long, up to a limit. A success ends them.
 struct StatementBackoff {
-    /// 250 ms.
+    /// The first wait: 250 ms.
     static let first: UInt64 = 250_000_000
 
     private let longest: UInt64
-    /// Refusals since the last success.
+    /// How many statements were refused since the last success.
     private(set) var refusals = 0
-    /// Nothing is sent before.
+    /// No statement is sent before this moment.
     private(set) var until: UInt64 = 0
-    /// When the first of these refusals came; nil: the last statement succeeded.
+    /// When the first of these refusals came; nil after a success.
     private(set) var since: UInt64?
 
-    /// Nothing was refused yet.
+    /// A backoff without refusals.
     init(longest: UInt64) { self.longest = longest }
 
     /// Whether the last statement was refused.
@@ -25,20 +26,20 @@ struct StatementBackoff {
         min(longest, first << UInt64(min(max(refusals, 1) - 1, 16)))
     }
 
-    /// A statement was refused.
+    /// Records a refused statement.
     mutating func refused(now: UInt64) {
         refusals += 1
         if since == nil { since = now }
         until = max(until, now + StatementBackoff.wait(after: refusals, longest: longest))
     }
 
-    /// A statement succeeded.
+    /// Records a successful statement.
     mutating func succeeded() {
         refusals = 0
         since = nil
         until = 0
     }
 
-    /// The end of the wait, if that lies ahead.
+    /// The end of the wait, nil if it has passed.
     func deadline(now: UInt64) -> UInt64? { until > now ? until : nil }
 }

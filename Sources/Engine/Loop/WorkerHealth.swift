@@ -4,27 +4,27 @@ internal import JobModel
 internal import Reactor
 internal import Synchronization
 
-/// How a worker is, for those who ask from other threads. Written by the loop in each turn, read by anyone.
+/// The state of a worker for other threads. The loop writes it in each turn, and any thread may read it.
 public final class WorkerHealth: Sendable {
-    /// What a worker can do at a moment.
+    /// What a worker can do at the moment.
     public enum Condition: Equatable, Sendable {
         /// It claims jobs and makes calls.
         case ready
-        /// It makes the calls that it has, and claims no more.
+        /// It completes its calls, and claims no more.
         case draining
-        /// It has no session with the database, or no number there yet, and tries again.
+        /// It has no session or no number in the database, and reconnects.
         case disconnected
-        /// The database has refused all results for so many seconds, and so many of them wait.
+        /// The database has refused all results for this time, and so many of them wait.
         case refused(results: Int, seconds: Int)
-        /// Its loop has not turned for so many seconds.
+        /// Its loop has made no turn for this time.
         case stalled(seconds: Int)
     }
 
-    /// The loop turns at least this often: 5 s.
+    /// The loop makes a turn at least this often: 5 s.
     static let longestTurn: UInt64 = 5_000_000_000
-    /// A loop that has not turned for so long hangs: 30 s.
+    /// A loop without a turn for this time hangs: 30 s.
     private static let stall: UInt64 = 30_000_000_000
-    /// Results that are refused for less time than this make no worker unready: 5 s.
+    /// A worker stays ready if its results are refused for a shorter time than this: 5 s.
     private static let refusalPatience: UInt64 = 5_000_000_000
 
     private let turned: Atomic<UInt64>
@@ -32,26 +32,26 @@ public final class WorkerHealth: Sendable {
     private let isConnected = Atomic<Bool>(false)
     private let isDraining = Atomic<Bool>(false)
     private let refused = Atomic<Int>(0)
-    /// Since when all results are refused; 0: they are not.
+    /// Since when all results are refused; 0 if they are not.
     private let refusedSince = Atomic<UInt64>(0)
     private let answers = Mutex([Int](repeating: 0, count: WorkerHealth.kinds.count))
 
-    /// Of answers, by the first digit of their status; the last one is no whole answer.
+    /// The kinds of answers by the first digit of their status. The last kind is an incomplete or missing answer.
     private static let kinds = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"]
 
-    /// Of a worker that is about to start.
+    /// The state of a worker that is about to start.
     public init() {
         turned = Atomic(MonotonicClock.now)
     }
 
-    /// Results that the database has refused and that wait to be written again.
+    /// How many results the database has refused that wait to be written again.
     public var waitingResults: Int { refused.load(ordering: .relaxed) }
 
     /// Calls under way.
     public var calls: Int { inFlight.load(ordering: .relaxed) }
 
-    /// How many calls of jobs have ended since the start, by what was answered: `1xx` to `5xx`, or `none` where no
-    /// whole answer came.
+    /// How many calls of jobs have ended since the start, by kind of answer: `1xx` to `5xx`, or `none` without a
+    /// complete answer.
     public var ended: [(answer: String, calls: Int)] {
         zip(WorkerHealth.kinds, answers.withLock { $0 }).map { (answer: $0, calls: $1) }
     }
@@ -69,14 +69,14 @@ public final class WorkerHealth: Sendable {
         return .refused(results: waitingResults, seconds: Int((now - since) / 1_000_000_000))
     }
 
-    /// A call of a job has ended.
+    /// Counts a call of a job that has ended.
     func callEnded(_ outcome: CallOutcome) {
         var kind = WorkerHealth.kinds.count - 1
         if case .response(let response) = outcome.ending { kind = min(max(response.status / 100, 1), 5) - 1 }
         answers.withLock { $0[kind] += 1 }
     }
 
-    /// A turn of the loop ends.
+    /// Records the end of a turn.
     func turned(
         now: UInt64, calls: Int, isConnected: Bool, isDraining: Bool, refused: Int = 0, refusedSince: UInt64? = nil
     ) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a leader forgets old jobs, and on which connection. Pure.
+/// Decides when a leader deletes old jobs, and when it opens the connection for that. Pure.
 ///
-/// A step may take seconds, so it has a connection of its own, which is there during a round only.
+/// A step may take seconds, so pruning has its own connection. It exists only during a round.
 struct PruneSchedule {
-    /// What is to be done now.
+    /// The action that is due.
     enum Action: Equatable {
         case none
         case connect
@@ -12,22 +12,22 @@ struct PruneSchedule {
         case close
     }
 
-    /// 10 s: before the first round of a leader.
+    /// The wait of a new leader before its first round: 10 s.
     static let start: UInt64 = 10_000_000_000
-    /// 60 s: after a failure.
+    /// The wait after a failure: 60 s.
     static let rest: UInt64 = 60_000_000_000
 
-    /// When the next step is due; nil: this worker does not lead.
+    /// When the next step is due. Nil if this worker does not lead.
     private(set) var due: UInt64?
     private var isConnected = false
     private var begun: UInt64?
 
-    /// This worker leads now, or leads no more.
+    /// Records whether this worker leads.
     mutating func leads(_ leads: Bool, now: UInt64) {
         due = leads ? now + PruneSchedule.start : nil
     }
 
-    /// What is due; it counts as done.
+    /// The action that is due. It counts as done.
     mutating func next(isReady: Bool, now: UInt64) -> Action {
         guard begun == nil else { return .none }
         guard let due else {
@@ -45,17 +45,18 @@ struct PruneSchedule {
         return .step
     }
 
-    /// When something is to be done; nil: not before something happens.
+    /// When the next action is due. Nil if none is due before an event.
     func deadline(now: UInt64) -> UInt64? {
         guard begun == nil, let due, now < due || !isConnected else { return nil }
         return due
     }
 
-    /// A step is done.
+    /// Records that a step is done.
     ///
-    /// - Parameter wait: nanoseconds until the next; 0: the round goes on, after a pause as long as the step, so that
-    ///   old jobs take half of a core at most. Then the connection stays.
-    /// - Returns: whether the connection is to be closed.
+    /// - Parameter wait: nanoseconds until the next step. If 0, the round goes on over the same connection, after a
+    ///   pause as
+    /// long as the step, so pruning takes half of a core at most.
+    /// - Returns: whether to close the connection.
     mutating func stepped(wait: UInt64, now: UInt64) -> Bool {
         let cost = now - (begun ?? now)
         begun = nil
@@ -65,7 +66,8 @@ struct PruneSchedule {
         return wait > 0
     }
 
-    /// A step failed, or the connection is gone: another round begins after a rest. The connection is to be closed.
+    /// Records a failed step or a lost connection. The next round begins after a rest. The caller closes the
+    /// connection.
     mutating func failed(now: UInt64) {
         begun = nil
         isConnected = false

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the server can have seen the request: the line between "try again" and `unknown`.
+/// Whether the server can have seen the request. It decides between a retry and `unknown`.
 public enum SentState: Equatable, Sendable {
-    /// Certainly not: no byte of the request left this host, or the server said so.
+    /// No byte of the request left this host, or the server said that it has not processed the request.
     case no
-    /// Bytes may have left; nobody can know what the server did with them.
+    /// Bytes may have left. It is not known what the server did with them.
     case maybe
 }
 
-/// How long the phases took, each in microseconds from the start of the attempt, as libcurl counts them.
+/// The duration of the phases, each in microseconds from the start of the attempt, as libcurl counts them.
 public struct CallTimings: Equatable, Sendable {
-    /// Name lookup done (`CURLINFO_NAMELOOKUP_TIME_T`).
+    /// End of the name lookup (`CURLINFO_NAMELOOKUP_TIME_T`).
     public var dns: Int64 = 0
-    /// TCP connected (`CURLINFO_CONNECT_TIME_T`); 0 on a reused connection.
+    /// End of the TCP connect (`CURLINFO_CONNECT_TIME_T`); 0 on a reused connection.
     public var connect: Int64 = 0
-    /// TLS done (`CURLINFO_APPCONNECT_TIME_T`); 0 without TLS.
+    /// End of the TLS handshake (`CURLINFO_APPCONNECT_TIME_T`); 0 without TLS.
     public var tls: Int64 = 0
     /// First byte of the answer (`CURLINFO_STARTTRANSFER_TIME_T`).
     public var firstByte: Int64 = 0
     /// The whole attempt, redirects included.
     public var total: Int64 = 0
 
-    /// All zero: nothing was sent.
+    /// Timings of a call that sent no bytes: all zero.
     public init() {}
 }
 
-/// What the server answered, exact to the byte.
+/// The server's answer, exact to the byte.
 public struct HTTPResponse: Equatable, Sendable {
     /// The status of the final answer.
     public var status: Int
     /// The final answer's header lines in arrival order, duplicates kept: `name: value` and LF each,
     /// names in lower case, values as received (Latin-1 bytes).
     public var headerBlock: [UInt8]
-    /// Decompressed.
+    /// The decompressed body.
     public var body: [UInt8]
-    /// The answer's `Retry-After` or `retry-after-ms`, if it had a readable one, as a wait from now.
+    /// The wait from now that `Retry-After` or `retry-after-ms` asks for. Nil if neither is readable.
     public var retryAfter: Duration?
-    /// If the answer tells that no call is left of a quota: the wait until it is renewed.
+    /// The wait until a used-up quota is renewed. Nil if the answer reports no used-up quota.
     public var quotaReset: Duration?
-    /// Name and value of a header that asks for a wait in no known form; nil if another header names a wait.
+    /// Name and value of a header that asks for a wait in an unknown form. Nil if another header names a wait.
     public var unreadableWait: String?
-    /// Why the body is missing or not decoded. The status is valid all the same. The body is empty, or as received if
-    /// it could not be decoded.
+    /// Why the body is missing or not decoded. The status is valid all the same. A body that could not be decoded stays
+    /// as received.
     public var bodyDefect: CallFailure?
 
-    /// An answer as the agent saw it.
+    /// An answer as the agent received it.
     public init(
         status: Int, headerBlock: [UInt8] = [], body: [UInt8] = [], retryAfter: Duration? = nil,
         quotaReset: Duration? = nil
@@ -57,26 +57,26 @@ public struct HTTPResponse: Equatable, Sendable {
     }
 }
 
-/// Why there is no whole answer.
+/// Why no complete answer arrived.
 public struct CallFailure: Equatable, Sendable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var code: ErrorCode
-    /// One sentence for the user: what happened and what to do. Never holds a secret or a body.
+    /// One sentence for the user: the event and the remedy. It never contains a secret or a body.
     public var message: String
-    /// How much of the request may have left.
+    /// Whether bytes of the request may have left.
     public var sent: SentState
-    /// The status, if the answer had got that far.
+    /// The status of the answer; nil if none arrived.
     public var status: Int?
-    /// Whether another try may end better, where that is not as the code says: a full disk is mended, a wrong path is
-    /// not.
+    /// Overrides the code's `isRetryable`. For example, a full disk passes and a wrong path does not, though both have
+    /// the code `file`.
     public var retries: Bool?
-    /// Whether the failure is this worker's own: no descriptors, no network, an interface that is not there. It says
-    /// nothing of the server.
+    /// Whether the cause lies in this worker, such as missing descriptors, network or interface. It says nothing about
+    /// the server.
     public var isLocal = false
-    /// Whether the worker had no file descriptor left for it: no fault of the call, which may be made at any time.
+    /// Whether the worker had no file descriptor left. The call may be made again at any time.
     public var lacksDescriptors = false
 
-    /// A failure; `sent` decides whether an `at_most_once` job may try again.
+    /// A failure. `sent` decides whether an `at_most_once` job may be retried.
     public init(_ code: ErrorCode, _ message: String, sent: SentState, status: Int? = nil, retries: Bool? = nil) {
         self.code = code
         self.message = message
@@ -85,17 +85,17 @@ public struct CallFailure: Equatable, Sendable {
         self.retries = retries
     }
 
-    /// Whether another try may end better.
+    /// Whether a retry may succeed.
     public var isRetryable: Bool { retries ?? code.isRetryable }
 }
 
-/// How one attempt ended, as the agent hands it over.
+/// How one attempt ended, as the agent reports it.
 public struct CallOutcome: Equatable, Sendable {
-    /// An answer, or the reason why there is none.
+    /// A complete answer or a failure.
     public enum Ending: Equatable, Sendable {
-        /// The server answered in full, whatever the status.
+        /// The server answered completely, with any status.
         case response(HTTPResponse)
-        /// It did not.
+        /// No complete answer arrived.
         case failure(CallFailure)
     }
 
@@ -103,28 +103,29 @@ public struct CallOutcome: Equatable, Sendable {
     public var ending: Ending
     /// How long each phase took.
     public var timings: CallTimings
-    /// The peer's address as text; nil if nothing was connected.
+    /// The peer's address as text; nil without a connection.
     public var remoteIP: String?
-    /// `1.0`, `1.1` or `2`; nil if nothing was answered.
+    /// `1.0`, `1.1` or `2`; nil without an answer.
     public var httpVersion: String?
-    /// Whether an open connection was used again.
+    /// Whether the call reused an open connection.
     public var reused: Bool
-    /// Header and body bytes that left, as on the wire.
+    /// Header and body bytes that were sent, as on the wire.
     public var bytesSent: Int64
-    /// Header and body bytes that came, as on the wire.
+    /// Header and body bytes that were received, as on the wire.
     public var bytesReceived: Int64
-    /// What the call changed in its jar; nil: nothing, or it keeps no cookies.
+    /// The changes of the call in its cookie jar. Nil if it changed no cookie or keeps none.
     public var cookies: CookieChanges?
-    /// Whether it ended at another URL than it began, to which a redirect led.
+    /// Whether a redirect led to another URL.
     public var redirected: Bool
-    /// Whether that is one of another origin, which got neither token nor cookies: what it says is not the API's word.
+    /// Whether a redirect led to another origin, which got neither token nor cookies. Its answer is not the API's
+    /// answer.
     public var leftOrigin: Bool
-    /// The URL that redirects led to without leaving the origin, without user and password; nil: none did.
+    /// The URL that redirects led to within the origin, without user and password. Nil without a redirect.
     public var landedAt: String?
-    /// How far the file came; nil unless the call was a download that reached its file.
+    /// The state of the file. Nil unless the call was a download that reached its file.
     public var download: DownloadProgress?
 
-    /// An outcome with no timings is one that never reached the network.
+    /// An outcome. Without timings it is a call that never reached the network.
     public init(
         _ ending: Ending,
         timings: CallTimings = CallTimings(),
@@ -153,8 +154,10 @@ public struct CallOutcome: Equatable, Sendable {
         self.download = download
     }
 
-    /// Turns an answer without its body into a failure, if the job wants this status. To other jobs the status is
-    /// enough. An answer that could not be decoded stays, with the bytes as received, and its verdict is `decode`.
+    /// Turns an answer with a defective body into a failure, if its status is in `ok_statuses`.
+    ///
+    /// For other statuses the status is enough. An answer that could not be decoded stays, with the bytes as received;
+    /// its verdict is `decode`.
     public mutating func demandBody(of wanted: StatusRanges) {
         guard case .response(let response) = ending, let defect = response.bodyDefect, defect.code != .decode,
             wanted.contains(response.status)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer's `Content-Type` says of its body. Whatever bytes come, it gives something or nothing.
+/// The charset in an answer's `Content-Type`. It accepts any bytes.
 public struct ContentType: Equatable, Sendable {
     /// The name of the charset in lower case; nil if none is given.
     ///
-    /// Of several parameters the first counts, as in `postrider_internal.answer_charset`.
+    /// The first of several parameters counts, as in `postrider_internal.answer_charset`.
     public let charset: String?
 
-    /// Reads the last such line of a header block (lines `name: value` with LF, names in lower case); nil without one.
+    /// Reads the last such line of a header block. The lines are `name: value` with LF, and names in lower case. Nil
+    /// without such a line.
     public init?(of headerBlock: [UInt8]) {
         let name = [UInt8]("content-type:".utf8)
         guard let line = headerBlock.split(separator: UInt8(ascii: "\n")).last(where: { $0.starts(with: name) })
@@ -29,7 +30,7 @@ public struct ContentType: Equatable, Sendable {
         return nil
     }
 
-    /// The parts between semicolons, of which those in quotes are none.
+    /// The parts between semicolons. A semicolon inside quotes does not separate parts.
     private static func parameters(of value: [UInt8]) -> [[UInt8]] {
         var parts: [[UInt8]] = [[]]
         var isQuoted = false

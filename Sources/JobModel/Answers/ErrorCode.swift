@@ -2,10 +2,10 @@
 
 /// Why an attempt or a job did not succeed: the closed list that users see as `error_code`.
 ///
-/// The same list stands in `postrider.error_codes`; a test compares the two. A code never changes its
-/// meaning, and a new one is a change of the public surface.
+/// `postrider.error_codes` has the same list, and a test compares the two. A code never changes its meaning. A new code
+/// changes the public surface.
 public enum ErrorCode: String, CaseIterable, Sendable {
-    // The network, or libcurl on the way to it.
+    // The network, and libcurl before it reaches the network.
     case dns, connect, tls, proxy, send, slow, timeout, reset, truncated, decode
     case connectTimeout = "connect_timeout"
     case tlsVerify = "tls_verify"
@@ -13,7 +13,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case emptyReply = "empty_reply"
     case tooLarge = "too_large"
     case headersTooLarge = "headers_too_large"
-    // The answer.
+    // Answers.
     case httpStatus = "http_status"
     case http429 = "http_429"
     case jsonInvalid = "json_invalid"
@@ -22,7 +22,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case noData = "no_data"
     case noMoreData = "no_more_data"
     case tooExpensive = "too_expensive"
-    // Refused before a byte was sent.
+    // Calls that are refused before a byte is sent.
     case badURL = "bad_url"
     case deniedAddress = "denied_address"
     case deniedRedirect = "denied_redirect"
@@ -47,9 +47,9 @@ public enum ErrorCode: String, CaseIterable, Sendable {
 }
 
 extension ErrorCode {
-    /// Whether another try may end better; the column `retryable` of `postrider.error_codes`.
+    /// Whether a retry may succeed: the column `retryable` of `postrider.error_codes`.
     ///
-    /// `http_status` is not: there the status decides, see `Verdict.isRetryable`.
+    /// It is false for `http_status`, where the status decides; see `Verdict.isRetryable`.
     public var isRetryable: Bool {
         switch self {
         case .dns, .connect, .connectTimeout, .tls, .proxy, .send, .firstByteTimeout, .slow, .timeout, .reset,

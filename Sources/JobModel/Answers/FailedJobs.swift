@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Jobs that have failed or ended unknown together, for good, and one of them: for the log, so without the sentence of
-/// its error, which may hold what the server said.
+/// Jobs that failed or ended unknown together, with one example, for the log. The error message is left out, because it
+/// may contain text of the server.
 public struct FailedJobs: Equatable, Sendable {
-    /// How many.
+    /// The number of jobs.
     public var jobs: Int
-    /// One of them; nil: which is not known.
+    /// One of the jobs; nil if none is known.
     public var job: Int64?
-    /// Of all of them; nil: not known any more.
+    /// The queue of all of them; nil if it is no longer known.
     public var queue: String?
-    /// Of all of them; nil: they ended before they were in one.
+    /// The lane of all of them; nil if they ended before they had one.
     public var lane: String?
-    /// Of all of them: `failed` or `unknown`.
+    /// The state of all of them: `failed` or `unknown`.
     public var state: String
-    /// Tries that the one had; nil: it runs again already.
+    /// The attempts of the one job; nil if it runs again already.
     public var attempt: Int?
-    /// Why it failed, from the closed list.
+    /// The error code of the failure.
     public var code: String?
-    /// Of the last answer, if there was one.
+    /// The status of the last answer; nil without an answer.
     public var status: Int?
 
-    /// Failed jobs with what is known of them.
+    /// Failed jobs with the known facts about them.
     public init(
         jobs: Int, job: Int64?, queue: String?, lane: String?, state: String, attempt: Int? = nil, code: String? = nil,
         status: Int? = nil

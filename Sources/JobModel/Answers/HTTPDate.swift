@@ -2,11 +2,12 @@
 
 /// The three date forms of HTTP (RFC 9110 §5.6.7), without Foundation.
 public enum HTTPDate {
-    /// Seconds since 1970 UTC, or nil if the text is none of the three forms.
+    /// Seconds since 1970 UTC; nil if the text has none of the three forms.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. The weekday may
-    /// be missing from the first and is not compared with the date. A two-digit year is the one within 50 years of
-    /// `now`'s. The zone may also be `UTC`, one of North America (RFC 822 §5.1) or an offset like `+0100`.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    /// The first form may lack the weekday. The weekday is not compared with the date. A year of two digits is the one
+    /// within 50 years of `now`'s year. The zone may also be `UTC`, a zone of North America (RFC 822 §5.1) or an offset
+    /// like `+0100`.
     public static func parse(_ text: String, now: Int64) -> Int64? {
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," })
         switch words.count {
@@ -82,8 +83,7 @@ public enum HTTPDate {
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Days since 1970-01-01 of the Gregorian calendar, counted in years that begin in March so that the
-    /// leap day is the last of its year.
+    /// Days since 1970-01-01 of the Gregorian calendar. Its years begin in March, so that the leap day is the last day.
     static func dayNumber(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
@@ -91,7 +91,7 @@ public enum HTTPDate {
         return before + dayOfYear - 719_468
     }
 
-    /// The year in which a day since 1970 lies.
+    /// The year of a day since 1970.
     private static func year(ofDay day: Int64) -> Int64 {
         var year = 1970 + floorDivide(day * 400, 146_097)
         while dayNumber(year: year + 1, month: 1, day: 1) <= day { year += 1 }

@@ -2,7 +2,7 @@
 
 /// The dates of JSON and logs (RFC 3339), like `2026-11-22T09:30:00Z`, without Foundation.
 public enum InternetDate {
-    /// Seconds since 1970 UTC, begun ones counted whole; nil if the text is no such date with its offset from UTC.
+    /// Seconds since 1970 UTC, fractions rounded up. Nil if the text is no such date with an offset from UTC.
     public static func parse(_ text: String) -> Int64? {
         let bytes = [UInt8](text.utf8)
         guard bytes.count >= 20, bytes.count <= 40,

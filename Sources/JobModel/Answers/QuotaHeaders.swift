@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The headers of an answer that describe quotas. If one is used up, the next call would be refused and waits instead.
+/// The headers of an answer that describe quotas. If a quota is used up, the next call waits instead of being refused.
 ///
-/// Read are `RateLimit: "default";r=0;t=30` and the older `limit=100, remaining=0, reset=30` (drafts of the IETF's
-/// httpapi group), and pairs of `…-Remaining` and `…-Reset` that begin with `RateLimit`, `X-RateLimit` or
+/// It reads `RateLimit: "default";r=0;t=30` and the older `limit=100, remaining=0, reset=30` (drafts of the IETF's
+/// httpapi group). It also reads pairs of `…-Remaining` and `…-Reset` that begin with `RateLimit`, `X-RateLimit` or
 /// `X-Rate-Limit`.
 struct QuotaHeaders {
     /// The waits that the quotas of one answer ask for.
     struct Reset {
-        /// The wait until the last used-up quota is renewed; nil: no quota is used up.
+        /// The wait until the last used-up quota is renewed. Nil if no quota is used up.
         var wait: Duration?
-        /// Name and value of a reset that has no known form.
+        /// Name and value of a reset in an unknown form.
         var unreadable: (name: String, value: Substring)?
     }
 
@@ -27,7 +27,7 @@ struct QuotaHeaders {
     ///
     /// - Parameters:
     ///   - mayLackRemaining: whether a quota without a readable rest counts as used up.
-    ///   - now: seconds since 1970, for servers that name a moment instead of a wait.
+    ///   - now: seconds since 1970, for servers that send a moment instead of a wait.
     func reset(mayLackRemaining: Bool, now: Int64) -> Reset {
         let values = lists.mapValues { $0.joined(separator: ",") }
         var found = Reset()
@@ -75,13 +75,13 @@ struct QuotaHeaders {
         }
     }
 
-    /// The whole value is one date, or its first item is a wait; a repeated header is joined with commas.
+    /// The whole value is one date, or its first item is a wait. Repeated headers are joined with commas.
     private static func wait(_ text: Substring, now: Int64) -> Duration? {
         WaitingTime.parse(text, now: now)
             ?? WaitingTime.parse(text.prefix { $0 != "," && $0 != ";" }, now: now)
     }
 
-    /// The number that a value begins with, up to a comma or semicolon.
+    /// The number at the beginning of a value, up to a comma or semicolon.
     private static func leading(_ text: Substring) -> Double? {
         WaitingTime.number(WaitingTime.trimmed(text.prefix { $0 != "," && $0 != ";" }))
     }

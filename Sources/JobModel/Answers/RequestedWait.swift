@@ -3,11 +3,11 @@
 /// The wait that an answer's headers ask for: `Retry-After`, `retry-after-ms`, `x-ms-retry-after-ms` and the headers of
 /// quotas.
 public struct RequestedWait: Equatable, Sendable {
-    /// The longest wait of the `Retry-After` kind; nil: none was readable.
+    /// The longest wait of the `Retry-After` kind. Nil if none is readable.
     public var retryAfter: Duration?
-    /// The wait until a used-up quota is renewed; nil: no quota is used up.
+    /// The wait until a used-up quota is renewed. Nil if no quota is used up.
     public var quotaReset: Duration?
-    /// The name and the beginning of a value in no known form, if no other header names a wait.
+    /// The name and the beginning of a value in an unknown form, if no other header names a wait.
     public var unreadable: String?
 
     private static let names: [Substring: WaitingTime.Unit] = [
@@ -17,11 +17,11 @@ public struct RequestedWait: Equatable, Sendable {
     /// Reads a block of lines `name: value` and LF, with names in lower case.
     ///
     /// - Parameters:
-    ///   - status: with 429 a quota counts as used up if the answer does not say how much of it remains.
+    ///   - status: with 429, a quota without a readable rest counts as used up.
     ///   - now: seconds since 1970 by the server's clock.
     public init(_ block: [UInt8], status: Int, now: Int64) {
         var quota = QuotaHeaders()
-        // Looked at one by one: an answer may repeat a name twenty thousand times.
+        // One pass over the lines, because an answer may repeat a name twenty thousand times.
         for line in String(decoding: block, as: UTF8.self).split(separator: "\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }
             let name = line[..<colon]

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an answer outside `ok_statuses` asks to be called later. Such an answer uses no attempt.
+/// A request of the server to be called later, by an answer outside `ok_statuses`. Such an answer uses no attempt.
 public struct Throttle: Equatable, Sendable {
     /// The calls that have to wait.
     public enum Scope: Equatable, Sendable {
-        /// All calls of the lane: too many calls came from this client.
+        /// All calls of the lane: this client has sent too many calls.
         case lane
-        /// This job alone: its resource is busy.
+        /// Only this job: its resource is busy.
         case job
     }
 
     /// The calls that have to wait.
     public var scope: Scope
-    /// How long; nil: the answer does not say.
+    /// The wait; nil if the answer names none.
     public var wait: Duration?
-    /// Whether the server says that it has not acted, so that `at_most_once` allows another call.
+    /// Whether the server says that it has not acted. Then an `at_most_once` job may be called again.
     public var isRefusal: Bool
 
-    /// Reads an answer; nil if it asks for no later call.
+    /// Reads an answer. Nil if it does not ask for a later call.
     ///
-    /// A 429 always does. The other statuses need a wait: `Retry-After`, or a quota with nothing left and a reset.
+    /// A 429 always asks for it. Other statuses need a wait: `Retry-After`, or a used-up quota with a reset.
     public init?(_ response: HTTPResponse) {
         switch response.status {
         case 429: break

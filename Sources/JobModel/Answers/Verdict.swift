@@ -1,45 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an attempt means for its job. Pure: the same outcome always gives the same verdict.
+/// The meaning of an attempt for its job. Pure: equal outcomes give equal verdicts.
 public struct Verdict: Equatable, Sendable {
-    /// What becomes of the job.
+    /// The effect on the job.
     public enum Kind: CaseIterable, Equatable, Sendable {
         case succeeded
         case failed
-        /// Tried again while attempts and time are left; else failed.
+        /// The job is retried while attempts and time are left. Otherwise it fails.
         case retryable
-        /// The call may have happened and must not be repeated without a person's word.
+        /// The call may have happened. It is not repeated unless a user asks for it.
         case unknown
-        /// Given back at a shutdown, or for want of a descriptor; no attempt is used.
+        /// The job goes back at a shutdown, or because no descriptor was free. No attempt is used.
         case handedBack
-        /// Tried again, and no attempt is used: a download broke off and is longer than before.
+        /// The job is tried again without using an attempt, because a broken download is longer than before.
         case progressed
-        /// Like `progressed`, but the attempt brought less than 64 KiB. The twentieth in a row ends the job.
+        /// Like `progressed`, but the attempt added less than 64 KiB. The twentieth in a row ends the job.
         case gainedLittle
-        /// Ready again at its old place, no attempt used, while its lane is paused: the server asks to come later.
+        /// The server asks to be called later. The job is ready at its old place, its lane is paused, and no attempt is
+        /// used.
         case held
-        /// Scheduled again after the wait that the server asks for, no attempt used. Its lane is not paused.
+        /// The server asks for a wait for this job only. The job is scheduled again, and no attempt is used.
         case delayed
-        /// The same attempt goes on at another server, and none is used.
+        /// The same attempt continues at another server. No attempt is used.
         case onward
-        /// Given back, and no attempt is used: the database refuses to prepare its call, and prepares others. It fails
-        /// after 15 minutes.
+        /// The database refuses to prepare the call while it prepares others. The job goes back without using an
+        /// attempt. It fails after 15 minutes.
         case unprepared
     }
 
-    /// What becomes of the job.
+    /// The effect on the job.
     public var kind: Kind
-    /// The reason; nil for a success.
+    /// The error code; nil for a success.
     public var code: ErrorCode?
     /// One sentence for the user; nil for a success.
     public var message: String?
-    /// For a retryable failure the least wait before the next try. For a job that is given back or delayed, the wait
-    /// until it is ready. For all others how long the lane is paused; nil: it is not paused, or the server that held
-    /// the job gave no time.
+    /// A wait whose meaning depends on the kind.
+    ///
+    /// - For a retryable failure it is the minimum wait before the next attempt.
+    /// - For a job that is given back or delayed it is the wait until the job is ready.
+    /// - For all others it is the length of the lane pause; nil: no pause, or the server that asked for it named no
+    ///   time.
     public var retryAfter: Duration?
 
-    /// A download that breaks off again and again after fewer bytes than this in an attempt ends after 20 such
-    /// attempts.
+    /// A download attempt that adds fewer bytes than this counts as little gain. 20 such attempts in a row end the job.
     public static let smallGain: Int64 = 65_536
     /// A success.
     public static let success = Verdict(.succeeded)
@@ -52,12 +55,11 @@ public struct Verdict: Equatable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Judges how an attempt of a job ended.
+    /// Judges the attempt of a job.
     ///
     /// - Parameters:
-    ///   - isIdempotent: whether the method may be repeated; an answer that cannot be decoded allows no other call if
-    ///     not.
-    ///   - attempt: counts from 1; a broken content encoding is tried again once only.
+    ///   - isIdempotent: whether the method may be repeated. If not, an answer that cannot be decoded allows no retry.
+    ///   - attempt: counts from 1. A broken content encoding is retried only once.
     public init(
         _ outcome: CallOutcome, okStatuses: StatusRanges, isAtMostOnce: Bool, isIdempotent: Bool = true, attempt: Int
     ) {
@@ -76,7 +78,7 @@ public struct Verdict: Equatable, Sendable {
         case .failure(let failure):
             self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, isIdempotent: isIdempotent, attempt: attempt)
         }
-        // Bounded: each such try must have made the file longer than any before it.
+        // This ends, because each such attempt must have made the file longer than all before.
         if kind == .retryable, let download = outcome.download, download.gained > 0 {
             kind = download.gained < Verdict.smallGain ? .gainedLittle : .progressed
         }
@@ -100,7 +102,7 @@ public struct Verdict: Equatable, Sendable {
         if let throttle = Throttle(response) {
             let code: ErrorCode = status == 429 ? .http429 : .httpStatus
             guard throttle.scope == .lane else {
-                // The server may have acted on it, so an at_most_once job is not sent again.
+                // The server may have acted, so an at_most_once job is not sent again.
                 if isAtMostOnce { return Verdict(.failed, code, message, retryAfter: response.quotaReset) }
                 return Verdict(.delayed, code, message, retryAfter: throttle.wait)
             }
@@ -123,17 +125,18 @@ public struct Verdict: Equatable, Sendable {
             return Verdict(
                 followsWholeAnswer(failure.code) ? .failed : .unknown, failure.code, failure.message)
         }
-        // The server has answered with a success, so it has acted.
+        // The status is a success, so the server has acted.
         let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1 && isIdempotent)
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
 
-    /// Lets the attempt go on at the next server of its service if this one has failed and nothing was sent, or the
-    /// method may be repeated. What another try would not cure, another server does not either. A server that asks to
-    /// be left alone for a while does not hold up what another can do.
+    /// Lets the attempt continue at the next server of its service.
     ///
-    /// - Parameter method: of the call; an Idempotency-Key does not count, since servers need not share what they
-    ///   remember of keys.
+    /// The server must have failed, and either no byte was sent or the method may be repeated. A failure that a retry
+    /// would not cure stays. If the server asks to be called later, another server may still take the call.
+    ///
+    /// - Parameter method: the method of the call. An Idempotency-Key does not count, since servers need not share
+    ///   their keys.
     public mutating func goOnward(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
         guard kind == .retryable || kind == .held, let server, server.hasNext,
             ServerHealth(outcome) == .failed
@@ -146,7 +149,7 @@ public struct Verdict: Equatable, Sendable {
         if kind == .onward { retryAfter = nil }
     }
 
-    /// Statuses that another try may cure.
+    /// Whether a retry may succeed after this status.
     public static func isRetryable(_ status: Int) -> Bool {
         switch status {
         case 408, 425, 429, 500, 502, 503, 504, 507, 520...524, 529, 530, 598, 599: true
@@ -154,9 +157,10 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Failures that come after an answer was read whole: a redirect that may not be followed, a file that is not the
-    /// one expected, a body that cannot be decoded. After all others with the request on its way, a broken answer
-    /// included, it is open what the server did.
+    /// Whether a failure comes after a complete answer.
+    ///
+    /// Examples are a forbidden redirect, a file with a wrong checksum and a body that cannot be decoded. After any
+    /// other failure with the request under way it is unknown whether the server has acted.
     static func followsWholeAnswer(_ code: ErrorCode) -> Bool {
         switch code {
         case .deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum, .decode: true
@@ -164,14 +168,14 @@ public struct Verdict: Equatable, Sendable {
         }
     }
 
-    /// Statuses by which the server says that it has not acted: not received in time, too early, too many.
+    /// Whether the status says that the server has not acted: 408 (not received in time), 425 (too early) and 429.
     static func certainlyNotProcessed(_ status: Int) -> Bool {
         status == 408 || status == 425 || status == 429
     }
 }
 
 extension Verdict.Kind {
-    /// The letter that stands for it in the database.
+    /// Its letter in the database.
     public var letter: Unicode.Scalar {
         switch self {
         case .succeeded: "s"

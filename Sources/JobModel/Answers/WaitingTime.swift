@@ -2,7 +2,7 @@
 
 /// One wait that a header asks for, in any form that servers use.
 ///
-/// - Seconds from now, also with decimals. From 10⁹ on seconds since 1970, from 10¹² on milliseconds since 1970.
+/// - Seconds from now, with or without decimals. From 10⁹ on they are seconds since 1970, from 10¹² on milliseconds.
 /// - A date of HTTP with any zone, or of RFC 3339.
 /// - A duration like `3s`, `1m0s` or `500ms`.
 public enum WaitingTime {
@@ -12,10 +12,10 @@ public enum WaitingTime {
         case milliseconds
     }
 
-    /// The longest wait. If a server asks for more, it counts as this.
+    /// The longest wait: an hour. A longer one counts as an hour.
     public static let longest: Duration = .seconds(3_600)
 
-    /// The wait from now, at most an hour; zero for a moment that is over; nil if the text has none of the forms.
+    /// The wait from now, at most an hour. Zero for a moment in the past. Nil if the text has none of the forms.
     ///
     /// - Parameter now: seconds since 1970.
     public static func parse(_ text: some StringProtocol, unit: Unit = .seconds, now: Int64) -> Duration? {
@@ -40,7 +40,7 @@ public enum WaitingTime {
         return .milliseconds(Int64((max(0, seconds) * 1000).rounded(.up)))
     }
 
-    /// Digits, maybe with decimals. Signs and exponents are refused.
+    /// Reads digits with or without decimals. Signs and exponents are refused.
     static func number(_ text: Substring) -> Double? {
         guard let first = text.utf8.first, first != 0x2e, text.utf8.last != 0x2e,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2e })
@@ -58,7 +58,7 @@ public enum WaitingTime {
         ("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9),
     ]
 
-    /// The seconds of numbers with units, larger units first, as Go prints durations.
+    /// The seconds of numbers with units, larger units first, in the form of Go's durations.
     private static func duration(_ text: Substring) -> Double? {
         var rest = text
         var sum = 0.0

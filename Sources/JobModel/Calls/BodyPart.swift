@@ -2,26 +2,26 @@
 
 /// One part of a multipart/form-data body.
 public struct BodyPart: Equatable, Sendable {
-    /// Where a part's bytes come from.
+    /// The source of a part's bytes.
     public enum Content: Equatable, Sendable {
-        /// They are here.
+        /// The bytes themselves.
         case bytes([UInt8])
-        /// They are streamed from a file, by its path relative to the worker's files root.
+        /// A file that is streamed, by its path relative to the worker's files root.
         case file(path: String)
     }
 
-    /// The form field's name; any text, quotes and line breaks are escaped on the wire.
+    /// The name of the form field: any text. Quotes and line breaks are escaped on the wire.
     public var name: String
-    /// The bytes, or where they are.
+    /// The bytes, or the file that has them.
     public var content: Content
-    /// What the server is told the file is called; nil: the last component of a file's path, and nothing for bytes.
+    /// The filename that is sent; nil: the last component of a file's path, and none for bytes.
     public var filename: String?
     /// The part's Content-Type; nil: `application/octet-stream` for a file, and none for bytes without a filename.
     public var type: String?
     /// The largest content in bytes that may be sent; nil: any.
     public var maxBytes: Int64?
 
-    /// A part with nothing but a name and content unless more is given; nothing is checked here.
+    /// A part. No argument is checked here.
     public init(
         name: String, content: Content, filename: String? = nil, type: String? = nil, maxBytes: Int64? = nil
     ) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an answer's body goes instead of into the result, as `download_to` and `sha256` say.
+/// The file that receives an answer's body, by `download_to` and `sha256`.
 ///
-/// A value is as large as a pointer, so that calls without one carry nothing for it.
+/// A value has the size of a pointer, so calls without a download stay small.
 public struct Download: Equatable, Sendable {
     private final class Storage: Sendable {
         let path: String
@@ -20,23 +20,23 @@ public struct Download: Equatable, Sendable {
 
     private let storage: Storage
 
-    /// A download to `path`; nothing is checked here.
+    /// A download to `path`. No argument is checked here.
     public init(
         path: String, sha256: [UInt8]? = nil, okStatuses: StatusRanges = .success, maxBytes: Int64? = nil
     ) {
         storage = Storage(path: path, sha256: sha256, okStatuses: okStatuses, maxBytes: maxBytes)
     }
 
-    /// Relative to the worker's files root; the parts between slashes are names, never `.` or `..`.
+    /// The path relative to the worker's files root. Its parts are names, never `.` or `..`.
     public var path: String { storage.path }
-    /// What the whole file must hash to, 32 bytes; nil: not checked.
+    /// The expected SHA-256 of the whole file, 32 bytes; nil: not checked.
     public var sha256: [UInt8]? { storage.sha256 }
-    /// Which statuses write to the file; the body of any other stays an ordinary body.
+    /// The statuses whose body goes to the file. Other bodies stay in the answer.
     public var okStatuses: StatusRanges { storage.okStatuses }
-    /// The largest file in bytes; nil: any. `CallLimits.maxResponseBytes` holds for other bodies alone.
+    /// The largest file in bytes; nil: any. `CallLimits.maxResponseBytes` limits other bodies only.
     public var maxBytes: Int64? { storage.maxBytes }
 
-    /// Whether both ask for the same file in the same way.
+    /// Whether both describe the same file with the same checks.
     public static func == (one: Download, other: Download) -> Bool {
         one.storage === other.storage
             || one.path == other.path && one.sha256 == other.sha256 && one.okStatuses == other.okStatuses
@@ -44,16 +44,16 @@ public struct Download: Equatable, Sendable {
     }
 }
 
-/// How far a download came, over all its attempts.
+/// The progress of a download over all its attempts.
 public struct DownloadProgress: Equatable, Sendable {
-    /// Bytes on disk, from the file's first on; of an attempt that ended they are there after a power failure, too.
+    /// The bytes on disk, from the file's first byte on. After an attempt has ended, they survive a power failure.
     public var bytesDone: Int64
-    /// The size of the whole file; nil: the server has not said.
+    /// The size of the whole file; nil if the server has not said it.
     public var bytesTotal: Int64?
-    /// By how much this attempt made the file longer than it found it; 0 if it began anew and came no farther.
+    /// How many bytes this attempt added to the file. 0 if it started again and got no further.
     public var gained: Int64
-    /// The whole file is in its place, whatever the status of the last answer: 206 after a resume, 416 when the last
-    /// byte had been there already.
+    /// Whether the whole file is in its place. The status of the last answer does not matter: 206 after a resume, 416
+    /// if the last byte was there already.
     public var isComplete: Bool
 
     /// Progress as the agent counts it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The methods a job may use; the raw value is what goes on the wire.
+/// The methods of jobs. The raw value is sent.
 public enum HTTPMethod: String, CaseIterable, Sendable {
     case get = "GET"
     case post = "POST"
@@ -10,7 +10,7 @@ public enum HTTPMethod: String, CaseIterable, Sendable {
     case patch = "PATCH"
     case options = "OPTIONS"
 
-    /// Whether sending twice is the same as sending once (RFC 9110 §9.2.2).
+    /// Whether two requests have the same effect as one (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options: true
@@ -19,14 +19,14 @@ public enum HTTPMethod: String, CaseIterable, Sendable {
     }
 }
 
-/// One header line, in the order the user gave it. Names may repeat.
+/// One header line. The order of lines is the user's, and names may repeat.
 public struct HTTPHeader: Equatable, Sendable {
-    /// As the user wrote it; compared without regard to case.
+    /// The name as the user wrote it. Comparisons ignore case.
     public var name: String
-    /// Bytes are Latin-1 or UTF-8, never CR, LF or NUL.
+    /// The value in bytes of Latin-1 or UTF-8, without CR, LF and NUL.
     public var value: String
 
-    /// Joins a name and a value; neither is checked here.
+    /// Joins a name and a value. Neither is checked here.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -40,25 +40,25 @@ public struct FormField: Equatable, Sendable {
     /// The value.
     public var value: String
 
-    /// Joins a name and a value as they came from the job.
+    /// Joins a name and a value of the job.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// What a request carries after its headers.
+/// The content of a request after its headers.
 public enum RequestBody: Equatable, Sendable {
-    /// Nothing.
+    /// No body.
     case none
-    /// Sent as they are; `contentType` applies unless the job's headers name one.
+    /// Bytes that are sent unchanged. `contentType` applies unless the job's headers name one.
     case bytes([UInt8], contentType: String?)
-    /// Sent as `application/x-www-form-urlencoded`.
+    /// Fields that are sent as `application/x-www-form-urlencoded`.
     case form([FormField])
-    /// Sent as `multipart/form-data`; file parts are streamed and never in memory as a whole.
+    /// Parts that are sent as `multipart/form-data`. Files are streamed, so they are never in memory as a whole.
     case parts([BodyPart])
 
-    /// Whether it is multipart, with a Content-Type of its own.
+    /// Whether it is multipart, which has its own Content-Type.
     public var isParts: Bool {
         if case .parts = self { true } else { false }
     }
@@ -69,32 +69,33 @@ public enum RequestBody: Equatable, Sendable {
     }
 }
 
-/// How long and how large one attempt may become.
+/// The limits of one attempt.
 public struct CallLimits: Equatable, Sendable {
-    /// For `total`: no limit of the wall clock, as transfers of files have it; they end as `slow` when they stall.
+    /// A value of `total` without a wall-clock limit, for transfers of files. They end as `slow` when they stall.
     public static let unlimited = Duration.seconds(Int64.max)
 
-    /// From connect to last byte, wall clock, all redirects included; `unlimited`: bounded by the speed alone.
+    /// The time from the start of the connect to the last byte, with all redirects. `unlimited`: only the speed is
+    /// limited.
     public var total: Duration
-    /// Name lookup, TCP and TLS together.
+    /// The time for name lookup, TCP and TLS together.
     public var connect: Duration
-    /// From the request's last byte to the answer's first; nil: bounded by `total` alone.
+    /// The time from the request's last byte to the answer's first; nil: only `total` limits it.
     public var firstByte: Duration?
-    /// Below this many bytes a second for `lowSpeedTime` the attempt ends as `slow`.
+    /// If the speed stays below so many bytes a second for `lowSpeedTime`, the attempt ends as `slow`.
     public var lowSpeedBytes: Int
     /// How long the transfer may be that slow.
     public var lowSpeedTime: Duration
-    /// The largest body in bytes, counted both as received and as decompressed.
+    /// The largest body in bytes. It limits the received and the decompressed size.
     public var maxResponseBytes: Int
     /// How many redirects are followed.
     public var maxRedirects: Int
-    /// Whether `maxResponseBytes` is what the worker has memory for, and less than the job allows.
+    /// Whether the worker's memory limits `maxResponseBytes` to less than the job allows.
     public var isBoundByMemory = false
 
-    /// The limits of a job that says nothing: 60 s in all, 10 s to connect, 10 MiB, 5 redirects.
+    /// The default limits of a job: 60 s in all, 10 s to connect, 10 MiB, 5 redirects.
     public static let standard = CallLimits()
 
-    /// Any limit left out has its standard value.
+    /// Limits. An omitted one has its default value.
     public init(
         total: Duration = .seconds(60),
         connect: Duration = .seconds(10),
@@ -114,72 +115,72 @@ public struct CallLimits: Equatable, Sendable {
     }
 }
 
-/// Everything the agent needs to make one attempt; it holds nothing of queues or databases.
+/// The input of the agent for one attempt. It contains nothing about queues or databases.
 public struct HTTPCall: Sendable {
-    /// The method, of every hop that keeps it.
+    /// The method. A redirect may change it.
     public var method: HTTPMethod
-    /// Absolute, http or https. User and password in it are moved to the Authorization header.
+    /// An absolute http or https URL. User and password in it move to the Authorization header.
     public var url: String
-    /// Added behind the URL's own query, percent-encoded, in this order.
+    /// Arguments that are added to the URL's own query, percent-encoded, in this order.
     public var query: [FormField]
     /// The job's own headers, in order.
     public var headers: [HTTPHeader]
     /// What follows them.
     public var body: RequestBody
-    /// Whether a body of bytes or a form is sent in gzip, with `Content-Encoding: gzip`; parts never are.
+    /// Whether a body of bytes or a form is sent in gzip, with `Content-Encoding: gzip`. Parts are never compressed.
     public var compressesBody: Bool
-    /// How the server is reached; nil: the plain way.
+    /// The proxy, interface and TLS settings; nil: the defaults.
     public var transport: Transport?
-    /// Whether cookies that answers set come back in the outcome and go along on redirects; true with `cookies`.
+    /// Whether the outcome contains cookies that answers set, which redirects then carry. True if `cookies` is given.
     public var keepsCookies: Bool
-    /// The jar to send from: lines in Netscape's file format or `Set-Cookie: …` with a Domain, of which libcurl sends
-    /// those whose domain and path fit.
+    /// The cookie jar: lines in Netscape's file format, or `Set-Cookie: …` with a Domain. libcurl sends the lines whose
+    /// domain and path fit.
     public var cookies: [String]
-    /// Where the body goes instead of into the outcome; nil: it is kept in memory.
+    /// The file for the body; nil: the body stays in memory.
     public var download: Download?
-    /// How long and how large the attempt may become.
+    /// The limits of the attempt.
     public var limits: CallLimits
     /// Whether private, loopback and link-local addresses may be called.
     public var allowsPrivateNetwork: Bool
-    /// What could allow them, for the sentence about a call that was refused.
+    /// The setting that could allow them, for the message about a refused call.
     public var privateNetworkSwitch = PrivateNetworkSwitch.service
-    /// Whether the agent itself may send a second time, at once, when an open connection that it used again
-    /// turns out dead before a byte of the answer: true for idempotent methods unless set. An
-    /// `at_most_once` job sets it to false, one with an idempotency key to true.
+    /// Whether the agent may send the request a second time at once, if a reused connection turns out dead before the
+    /// answer's first byte. By default true for idempotent methods. An `at_most_once` job sets it to false, a job with
+    /// an idempotency key to true.
     public var isRepeatable: Bool
 
-    /// Whether other calls may use its connection, before it, behind it, and over TLS with HTTP/2 beside it: true
-    /// unless set.
+    /// Whether other calls may use its connection: before it, after it, or at the same time over HTTP/2. True by
+    /// default.
     ///
-    /// Whether an open connection still leads to its server shows only when a request has left on it. Over HTTP/2 a
-    /// server may refuse what came behind the last that it takes, and libcurl does not tell that from a connection that
-    /// broke. An `at_most_once` job, which then may not be sent again, sets it to false.
+    /// Only a sent request shows whether an open connection still leads to its server. Over HTTP/2 a server may refuse
+    /// all requests after the last one that it processes, and libcurl does not distinguish that from a broken
+    /// connection. So an `at_most_once` job, which could not be sent again, sets it to false.
     public var mayShareConnection = true
 
-    /// Over TLS: whether it may be one of several on a connection of HTTP/2. An answer that may have to wait for memory
-    /// must not be.
+    /// Whether it may share an HTTP/2 connection over TLS. It must be false for an answer that may have to wait for
+    /// memory.
     public var mayMultiplex = true
 
-    /// Whether Content-Encoding is undone; otherwise the body is kept as received.
+    /// Whether Content-Encoding is decoded. If false, the body stays as received.
     public var decodesBody = true
 
-    /// How many bytes of the answer the agent keeps before its owner has to grant more: all, unless set.
+    /// How many bytes of the answer the agent keeps before its owner must grant more. By default all.
     public var answerRoom = Int.max
 
-    /// Whose `allow_private_network` counts for a call, beside the worker's `--allow-private`.
+    /// The setting `allow_private_network` that applies to a call, in addition to the worker's `--allow-private`.
     public enum PrivateNetworkSwitch: Sendable {
-        /// The job's service.
+        /// The setting of the job's service.
         case service
-        /// The credential that a token is fetched for.
+        /// The setting of the credential whose token is fetched.
         case credential
-        /// Nobody's: a webhook has no service.
+        /// No setting: a webhook has no service.
         case none
     }
 
-    /// Whether it has a jar, given or to be kept.
+    /// Whether it has a cookie jar.
     public var usesCookies: Bool { keepsCookies || !cookies.isEmpty }
 
-    /// A call with standard limits and nothing but method and URL unless more is given.
+    /// A call. By default it has standard limits, and nothing but a method and a URL.
     public init(
         method: HTTPMethod = .get,
         url: String,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request body that the claim has not brought.
+/// A request body that did not come with the claim.
 public struct LargeBody: Equatable, Sendable {
-    /// How many bytes it has as it is sent, at least about.
+    /// Its approximate size in bytes when it is sent.
     public var bytes: Int
-    /// Whether it is one block of bytes: not a form, and not parts.
+    /// Whether it is one block of bytes, and neither a form nor parts.
     public var isPlain: Bool
-    /// Whether the database hands it out in slices: 1 MiB at once may stand in a row.
+    /// Whether the database returns it in slices. A row may contain 1 MiB at once.
     public var comesInSlices: Bool
 
     /// A body of this size.
@@ -16,7 +16,7 @@ public struct LargeBody: Equatable, Sendable {
         comesInSlices = isPlain && bytes > 1 << 20
     }
 
-    /// What is assumed of a body that was not looked at: the default of `max_request_body`.
+    /// The assumed size of a body that was not measured: the default of `max_request_body`, 16 MiB.
     public static let unread: LargeBody = {
         var body = LargeBody(bytes: 16 << 20, isPlain: true)
         body.comesInSlices = false
@@ -25,7 +25,7 @@ public struct LargeBody: Equatable, Sendable {
 }
 
 extension RequestBody {
-    /// How many bytes it takes in memory, about: files are streamed.
+    /// Its approximate size in memory. Files are streamed and do not count.
     public var byteCount: Int {
         switch self {
         case .none: 0

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a claim gives a worker: the right to make one attempt, and the proof of it.
+/// The right of one worker to make one attempt, with its proof.
 public struct Lease: Equatable, Sendable {
     /// The track of the row.
     public var track: Int32
     /// Its place in the track.
     public var seq: Int64
-    /// Grows with every claim; a finish that carries an older one changes nothing.
+    /// The fence. Each claim gets a higher one, and a result with an older fence is not stored.
     public var fence: Int64
     /// The job.
     public var jobID: Int64
-    /// From 1.
+    /// The number of the attempt, from 1.
     public var attempt: Int32
 
     /// A lease as the claim returned it.
@@ -23,11 +23,11 @@ public struct Lease: Equatable, Sendable {
     }
 }
 
-/// What tells a webhook from others, and when it was sent.
+/// The identity of a webhook, and the time at which it was sent.
 public struct WebhookStamp: Equatable, Sendable {
-    /// The same on each try.
+    /// The id. It is the same in each attempt.
     public var id: String
-    /// Seconds since 1970, by the database's clock.
+    /// The time in seconds since 1970, by the database's clock.
     public var time: Int64
 
     /// A stamp.
@@ -37,16 +37,16 @@ public struct WebhookStamp: Equatable, Sendable {
     }
 }
 
-/// What is known of a job whose answer may take long to judge.
+/// The facts about a job whose answer may take long to judge.
 public struct ExpensiveJudgement: Equatable, Sendable {
-    /// The columns with its expensive expressions, for the error.
+    /// The columns with its expensive expressions, for the error message.
     public var columns: String
-    /// Answers of different lanes take turns.
+    /// The lane. Answers of different lanes take turns.
     public var lane: String
-    /// Whether an answer that is a failure by its status may need these expressions, too.
+    /// Whether an answer with a failure status may also need these expressions.
     public var judgesFailures: Bool
 
-    /// Each part as `postrider_internal.prepare` gives it.
+    /// The facts as `postrider_internal.prepare` returns them.
     public init(columns: String, lane: String, judgesFailures: Bool) {
         self.columns = columns
         self.lane = lane
@@ -58,40 +58,40 @@ public struct ExpensiveJudgement: Equatable, Sendable {
 public struct ClaimedJob: Sendable {
     /// The right to make the attempt.
     public var lease: Lease
-    /// What to send; nil: the database must prepare it first.
+    /// The call; nil: the database must prepare it first.
     public var call: HTTPCall?
-    /// `delivery = 'at_most_once'`: never sent again once bytes may have left.
+    /// `delivery = 'at_most_once'`: it is not sent again once bytes may have left.
     public var isAtMostOnce: Bool
-    /// Which statuses are a success.
+    /// The statuses that count as success.
     public var okStatuses: StatusRanges
-    /// How often a person asked for a new Idempotency-Key.
+    /// How often a user has requested a new Idempotency-Key.
     public var rekey: Int16
-    /// Whether the database is to look at the answer before it is written; known once the call is.
+    /// Whether the database judges the answer. Known once the call is prepared.
     public var isJudged = false
-    /// Set if judging the answer may take long; known once the call is.
+    /// Set if judging the answer may take long. Known once the call is prepared.
     public var expensive: ExpensiveJudgement?
-    /// Whether a cached answer serves it, which is to be judged instead of a call.
+    /// Whether a cached answer is judged instead of a call.
     public var isCached = false
-    /// What the end of the job sets off.
+    /// The work that follows when the job has ended.
     public var followUp: FollowUp = []
-    /// For a webhook: what its signature stands over beside the body.
+    /// The signed data of a webhook in addition to its body.
     public var webhook: WebhookStamp?
-    /// What its call logs in with; known once the call is.
+    /// The login of its call. Known once the call is prepared.
     public var credential: CredentialUse?
-    /// Whether hooks are to run before the call; known once the call is.
+    /// Whether hooks run before the call. Known once the call is prepared.
     public var hasHooks = false
-    /// Its lane's number if this worker keeps limits of the lane, else 0.
+    /// The number of its lane if this worker keeps limits of the lane, otherwise 0.
     public var lane: Int32 = 0
-    /// Whether its call has begun; looked at in lanes with limits only.
+    /// Whether its call has begun. Only set in lanes with limits.
     public var isStarted = false
     /// `response_format = 'xml'`: the answer must be well-formed XML.
     public var checksXML = false
-    /// The server of its service that is called; nil: the service has none. Known once the call is.
+    /// The chosen server of its service; nil if the service has none. Known once the call is prepared.
     public var server: ServerChoice?
-    /// A body that is still in the database, since it may be large; nil: it has at most 64 KiB.
+    /// The body that is still in the database; nil: the claim has brought it, with at most 64 KiB.
     public var largeBody: LargeBody?
 
-    /// A job with all that its attempt and its verdict need; without a call it is to be prepared.
+    /// A job. Without a call it must be prepared.
     public init(lease: Lease, call: HTTPCall?, isAtMostOnce: Bool, okStatuses: StatusRanges, rekey: Int16 = 0) {
         self.lease = lease
         self.call = call

@@ -2,15 +2,15 @@
 
 /// Encodes names and values for queries and forms.
 public enum PercentEncoding {
-    /// How a space is written.
+    /// The encoding of a space.
     public enum Space: Sendable {
-        /// As in queries: `%20`.
+        /// `%20`, for queries.
         case percent
-        /// As in forms: `+`.
+        /// `+`, for forms.
         case plus
     }
 
-    /// `a=1&b=x%20y`: each byte that RFC 3986 does not call unreserved becomes %XX.
+    /// `a=1&b=x%20y`: each byte outside RFC 3986's unreserved set becomes %XX.
     public static func encode(_ fields: [FormField], space: Space) -> [UInt8] {
         var out: [UInt8] = []
         for (index, field) in fields.enumerated() {
@@ -22,7 +22,7 @@ public enum PercentEncoding {
         return out
     }
 
-    /// Text of bytes that are no UTF-8: each beyond ASCII becomes %XX.
+    /// Encodes bytes that are not UTF-8: each byte above ASCII becomes %XX.
     public static func encodeBeyondASCII(_ bytes: some Sequence<UInt8>) -> String {
         var out: [UInt8] = []
         for byte in bytes { if byte < 0x80 { out.append(byte) } else { append(byte, to: &out) } }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of its way that a call is in. The raw value is `postrider.attempts.phase`.
+/// The phase of a call. The raw value is `postrider.attempts.phase`.
 public enum CallPhase: String, Equatable, Sendable, CaseIterable {
-    /// The worker asks the database what to send.
+    /// The database builds the call.
     case prepare
     /// Hooks run before the call.
     case hooks
-    /// It waits for a call time of its lane.
+    /// The call waits for a rate slot of its lane.
     case lane
-    /// Its body or its answer waits for room in the worker's memory.
+    /// The body or the answer waits for the worker's memory budget.
     case memory
-    /// It waits for the disk.
+    /// The call waits for the disk.
     case file
-    /// The process has no descriptor left.
+    /// The process has no free file descriptor.
     case descriptor
-    /// It waits until it may use or open a connection.
+    /// The call waits for a connection.
     case connection
     case dns
     case connect
@@ -22,7 +22,7 @@ public enum CallPhase: String, Equatable, Sendable, CaseIterable {
     case send
     case firstByte = "first_byte"
     case receive
-    /// Its answer waits for the judging session.
+    /// The answer waits for the judging session.
     case judge
     /// The database has refused its result, and the worker writes it again.
     case store
@@ -30,20 +30,20 @@ public enum CallPhase: String, Equatable, Sendable, CaseIterable {
 
 /// An attempt that has been under way for more than a second.
 public struct RunningCall: Equatable, Sendable {
-    /// The right to make it.
+    /// The lease of the attempt.
     public var lease: Lease
-    /// The part of its way that it is in.
+    /// The phase of the call.
     public var phase: CallPhase
-    /// When that began, in nanoseconds of CLOCK_MONOTONIC.
+    /// When the phase began, in nanoseconds of CLOCK_MONOTONIC.
     public var since: UInt64
-    /// When a limit ends the call, unless it gets on; nil: none does.
+    /// When a limit ends the call if it makes no progress; nil without such a limit.
     public var deadline: UInt64?
-    /// Bytes of the answer's body if it has begun, otherwise of the request's.
+    /// Transferred bytes of the answer's body if it has begun, otherwise of the request's body.
     public var done: Int64
-    /// How many there are; nil: not known.
+    /// The size of that body; nil if unknown.
     public var total: Int64?
 
-    /// One that transfers nothing, unless its bytes are given.
+    /// A running call. By default it has transferred no bytes.
     public init(
         lease: Lease, phase: CallPhase, since: UInt64, deadline: UInt64? = nil, done: Int64 = 0, total: Int64? = nil
     ) {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The server that a call goes to, one of several that a service has.
+/// The server of a call: one of several base URLs of a service.
 public struct ServerChoice: Equatable, Sendable {
-    /// Its row.
+    /// The id of its row.
     public var id: Int32
-    /// Whether there is another one that is well and that this attempt has not tried.
+    /// Whether another healthy server exists that this attempt has not tried.
     public var hasNext: Bool
 
-    /// A choice as `prepare` made it.
+    /// A choice of `prepare`.
     public init(id: Int32, hasNext: Bool) {
         self.id = id
         self.hasNext = hasNext
     }
 }
 
-/// What a call has shown of its server.
+/// What a call has shown about its server.
 public enum ServerHealth: Equatable, Sendable {
-    /// It answered, whatever the answer.
+    /// It answered, with any status except 502 to 504.
     case well
     /// It failed at network level, or answered 502, 503 or 504.
     case failed
-    /// Neither can be said: the worker's own side failed, or the certificate is at fault.
+    /// Unknown: the worker itself failed, or the certificate is invalid.
     case unclear
 
-    /// What an outcome shows; behind a redirect to another origin, that the server itself has answered. Pure.
+    /// The health that an outcome shows. After a redirect to another origin, the server itself has answered. Pure.
     public init(_ outcome: CallOutcome) {
         self = outcome.leftOrigin ? .well : ServerHealth(outcome.ending)
     }
@@ -48,7 +48,7 @@ public enum ServerHealth: Equatable, Sendable {
         case .dns, .connect, .connectTimeout, .tls, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
             .truncated:
             self = .failed
-        // It answered, only not to our liking.
+        // It answered, but the answer is not accepted.
         case .tooLarge, .headersTooLarge, .decode, .deniedRedirect:
             self = .well
         default:
@@ -56,7 +56,7 @@ public enum ServerHealth: Equatable, Sendable {
         }
     }
 
-    /// The letter that stands for it in the database.
+    /// Its letter in the database.
     public var letter: Unicode.Scalar {
         switch self {
         case .well: "w"

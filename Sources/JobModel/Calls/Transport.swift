@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a service is reached where the plain way will not do: proxy, outgoing interface, own TLS files.
+/// The connection settings of a service: proxy, outgoing interface, TLS files.
 ///
-/// A value is as large as a pointer, so that calls without one carry nothing for it; keep one per service and give
-/// it to each of its calls: equal values share connections, and the same value is found equal at once.
+/// A value has the size of a pointer, so calls without one stay small. Keep one value per service and give it to each
+/// call. Equal values share connections, and copies of one value compare fast.
 public struct Transport: Hashable, Sendable {
     private struct Settings: Hashable, Sendable {
         var proxy, interface, caFile, certificateFile, keyFile: String?
@@ -18,7 +18,7 @@ public struct Transport: Hashable, Sendable {
 
     private let storage: Storage
 
-    /// Each is left to its default when nil or empty; files are read by the worker and PEM.
+    /// Settings. Nil or empty means the default. The worker reads the files, which are PEM.
     public init(
         proxy: String? = nil, interface: String? = nil, caFile: String? = nil, certificateFile: String? = nil,
         keyFile: String? = nil, pins: [String] = []
@@ -29,20 +29,20 @@ public struct Transport: Hashable, Sendable {
                 pins: pins))
     }
 
-    /// An http, https or socks5h URL; it may hold user and password, so it never stands in a message or log.
+    /// An http, https or socks5h URL. It may contain a user and password, so it never appears in a message or log.
     public var proxy: String? { storage.settings.proxy }
     /// The network interface or local address that carries the calls.
     public var interface: String? { storage.settings.interface }
-    /// The authorities that are trusted, instead of the worker's.
+    /// The trusted certificate authorities, instead of the worker's.
     public var caFile: String? { storage.settings.caFile }
-    /// The client certificate, with what lies between it and its authority.
+    /// The client certificate, with its intermediate certificates.
     public var certificateFile: String? { storage.settings.certificateFile }
-    /// The client certificate's private key; nil: it stands in the certificate's file.
+    /// The private key of the client certificate; nil: the certificate's file contains it.
     public var keyFile: String? { storage.settings.keyFile }
-    /// The server's public key must be one of these, `sha256//BASE64` each; none: any that the authorities vouch for.
+    /// The accepted public keys of the server, `sha256//BASE64` each. Empty: any key with a valid certificate.
     public var pins: [String] { storage.settings.pins }
 
-    /// The settings are alike; at once for copies of one value.
+    /// Whether all settings are equal. Copies of one value compare in constant time.
     public static func == (one: Transport, other: Transport) -> Bool {
         one.storage === other.storage || one.storage.settings == other.storage.settings
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a call changed in the jar that it was given; another call may have changed the same jar meanwhile.
+/// The changes of a call in its cookie jar. Another call may have changed the same jar meanwhile.
 public struct CookieChanges: Equatable, Sendable {
-    /// The lines that are new or differ, in Netscape's file format.
+    /// The new or changed lines, in Netscape's file format.
     public var set: [String]
-    /// The lines, as they were given, that are not in the jar any more; of a cookie that was renewed the old one too.
+    /// The given lines that are missing now. The old line of a renewed cookie is among them.
     public var gone: [String]
 
-    /// What tells two jars apart; nil if nothing does.
+    /// The difference of two jars; nil if they are equal.
     ///
-    /// libcurl writes a cookie that nobody touched as it was given, expiry included.
+    /// libcurl writes an unchanged cookie exactly as it was given, expiry included.
     public init?(from given: [String], to jar: [String]) {
-        // By bytes: texts that are equal to Unicode are not so to a server.
+        // Lines are compared by bytes: a server distinguishes texts that are equal under Unicode.
         let before = Set(given.map { Array($0.utf8) })
         let after = Set(jar.map { Array($0.utf8) })
         set = jar.filter { !before.contains(Array($0.utf8)) }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a call is to log in with, as the database gave it: still sealed, or plain if no worker with a key has seen it.
+/// The login of a call, as the database returned it. It is sealed, or plain if no worker with a key has sealed it yet.
 public struct CredentialUse: Sendable {
-    /// Where in a request the secret stands.
+    /// The place of the secret in a request.
     public enum Place: Equatable, Sendable {
-        /// A header, with what stands before the secret.
+        /// A header, with the text before the secret.
         case header(String, prefix: String)
         /// An argument of the query.
         case query(String)
         /// A field of the form or of the multipart body.
         case form(String)
-        /// A key of the JSON object that is the body.
+        /// A key of the body's JSON object.
         case json(String)
         /// No entry of the credential's list of places fits the request.
         case nowhere
     }
 
-    /// The credential; empty: the job needs one and has none any more.
+    /// The credential's name. Empty if the job needs a credential and its service has lost it.
     public var name: String
-    /// Grows with each login and refresh.
+    /// The version, which grows with each login and refresh.
     public var version: Int64
-    /// Whether user and password are sent, in Base64, instead of a token.
+    /// Whether user and password are sent in Base64 instead of a token.
     public var isBasic: Bool
-    /// Secrets as a worker's key sealed them.
+    /// Secrets that a worker's key has sealed.
     public var sealed: [UInt8]?
-    /// Secrets that were given by SQL and are not sealed yet.
+    /// Secrets that were set by SQL and are not sealed yet.
     public var plain: Secrets?
-    /// Where the secret stands.
+    /// The place of the secret.
     public var place: Place
-    /// Whether its row has been deleted.
+    /// Whether the credential's row was deleted.
     public var isGone: Bool
 
     /// A use with all its parts.
@@ -47,9 +47,9 @@ public struct CredentialUse: Sendable {
 }
 
 extension HTTPCall {
-    /// Puts the secret where the credential says; the job's own header or argument of that name gives way.
+    /// Inserts the secret in its place. It replaces the job's own header or argument of that name.
     ///
-    /// - Returns: nil, or why that cannot be, as a verdict that ends the job.
+    /// - Returns: nil, or a verdict that ends the job because the secret cannot be inserted.
     public mutating func logIn(with use: CredentialUse, _ secrets: Secrets) -> Verdict? {
         var value: String
         if use.isBasic {
@@ -105,7 +105,7 @@ extension HTTPCall {
         return nil
     }
 
-    /// A URL without the arguments of this name, however they are escaped in it.
+    /// A URL without the query arguments of this name, in any escaped form.
     static func dropping(_ name: String, from url: String) -> String {
         guard let mark = url.firstIndex(of: "?") else { return url }
         let end = url[mark...].firstIndex(of: "#") ?? url.endIndex

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The secrets of one credential by their names, in no order that matters. Its description shows none of them.
+/// The secrets of one credential by name. The description shows none of the values.
 public struct Secrets: Equatable, Sendable, CustomStringConvertible {
     private var values: [String: String]
 
-    /// None.
+    /// An empty set.
     public init() { values = [:] }
 
-    /// Name, value, name, value, …; an odd one at the end is left out.
+    /// Reads name, value, name, value, …; an odd last text is ignored.
     public init(pairs: [String]) {
         values = [:]
         for index in stride(from: 0, to: pairs.count - 1, by: 2) { values[pairs[index]] = pairs[index + 1] }
@@ -19,29 +19,30 @@ public struct Secrets: Equatable, Sendable, CustomStringConvertible {
         set { values[name] = newValue }
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     public var isEmpty: Bool { values.isEmpty }
 
-    /// Their names, sorted.
+    /// The names, sorted.
     public var names: [String] { values.keys.sorted() }
 
-    /// Name, value, name, value, …, by name.
+    /// Name, value, name, value, …, sorted by name.
     public var pairs: [String] { values.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] } }
 
-    /// What is sent: the token of most kinds, the key of an API.
+    /// The secret that is sent: the token, or the key of an API.
     public var token: String? { self["access_token"] ?? self["api_key"] }
 
     /// The text with `***` in place of each secret of more than three letters.
     public func masked(_ text: String) -> String {
-        // The longest first, since a short secret may be a part of a long one. Three letters stand in many words.
+        // The longest secret goes first, since a short one may be part of a long one. Texts of three letters occur in
+        // many words.
         values.values.filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
             .reduce(text) { $0.replacing($1, with: "***") }
     }
 
-    /// Never a value.
+    /// The names, without the values.
     public var description: String { "Secrets(\(names.joined(separator: ", ")))" }
 
-    /// The pairs as bytes: of each text its length, four bytes, big end first, and its UTF-8.
+    /// The pairs as bytes: for each text its length in four bytes, big-endian, then its UTF-8.
     public var encoded: [UInt8] {
         var bytes: [UInt8] = []
         for text in pairs {

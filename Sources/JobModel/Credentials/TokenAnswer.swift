@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a refresh ended, ready to be written.
+/// The result of a refresh, ready to be stored.
 public struct TokenAnswer: Sendable {
-    /// What becomes of the credential.
+    /// The effect on the credential.
     public enum Kind: String, Sendable {
         /// There is a new token.
         case fetched = "s"
-        /// Another try may end better.
+        /// A retry may succeed.
         case failed = "r"
-        /// The endpoint refused for a reason that may pass. It is tried again, and the database counts such answers in
-        /// a row.
+        /// The endpoint refused for a reason that may pass. The refresh is tried again. The database counts such
+        /// answers in a row.
         case doubted = "d"
-        /// The user is to log in again.
+        /// The user must log in again.
         case refused = "f"
-        /// Another worker is to make it, at once; nothing was tried.
+        /// Another worker makes the refresh at once. This one made no call.
         case handedBack = "h"
     }
 
-    /// What becomes of the credential.
+    /// The effect on the credential.
     public var kind: Kind
-    /// All secrets as they are from now on; nil without a new token.
+    /// All secrets from now on; nil without a new token.
     public var secrets: Secrets?
-    /// In how many seconds the token ends; nil: it does not say.
+    /// The lifetime of the token in seconds; nil if the answer names none.
     public var expiresIn: Int32?
-    /// The least wait before the next try.
+    /// The minimum wait before the next attempt.
     public var wait: Duration?
-    /// A clause for people; nil for a token.
+    /// A clause for people; nil with a token.
     public var reason: String?
 
-    /// An answer with what is known of it.
+    /// A result with the known facts.
     public init(
         _ kind: Kind, secrets: Secrets? = nil, expiresIn: Int32? = nil, wait: Duration? = nil, reason: String? = nil
     ) {

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One refresh that this worker is to make: the request with templates where secrets stand, and the proof that it is
-/// ours.
+/// One refresh of this worker: the request with templates in place of secrets, and the epoch that proves its lease.
 public struct TokenTask: Sendable {
     /// Why a request cannot be made.
     public struct Missing: Error, Equatable, Sendable {
-        /// The secret that is not there.
+        /// The name of the missing secret.
         public var name: String
     }
 
     /// The credential.
     public var credential: String
-    /// Of the token that is to be replaced.
+    /// The version of the token that is replaced.
     public var version: Int64
-    /// The proof; another one has it once this worker has taken too long.
+    /// The epoch of the refresh. Once this worker has exceeded its lease, another worker gets a higher one.
     public var epoch: Int64
-    /// Secrets as a worker's key sealed them.
+    /// Secrets that a worker's key has sealed.
     public var sealed: [UInt8]?
     /// Secrets that are not sealed yet.
     public var plain: Secrets?
-    /// Whether the client says who it is as RFC 6749 has it.
+    /// Whether the client authenticates by RFC 6749.
     public var isOAuth: Bool
-    /// What the authorization server knows the client by.
+    /// The client's id at the authorization server.
     public var clientID: String?
-    /// The request; its texts may hold `{{name}}`.
+    /// The request. Its texts may contain `{{name}}`.
     public var request: HTTPCall
 
     /// A task with all its parts.
@@ -41,14 +40,13 @@ public struct TokenTask: Sendable {
         self.request = request
     }
 
-    /// The limits of a token call: its lease of 14 s outlasts them. No redirect is followed.
+    /// The limits of a token call: 10 s in all, less than its lease of 14 s. No redirect is followed.
     public static let limits = CallLimits(
         total: .seconds(10), connect: .seconds(5), maxResponseBytes: 256 << 10, maxRedirects: 0)
 
-    /// The request with the secrets in their places, each encoded for where it stands.
+    /// The request with the secrets inserted, each encoded for its place.
     ///
-    /// With a client_secret the client says who it is by Basic auth (RFC 6749 §2.3.1), without one by its id in the
-    /// form.
+    /// With a client_secret the client authenticates by Basic auth (RFC 6749 §2.3.1), otherwise by its id in the form.
     public func call(with secrets: Secrets) throws(Missing) -> HTTPCall {
         var call = request
         call.limits = TokenTask.limits

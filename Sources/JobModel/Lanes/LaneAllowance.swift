@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker has drawn of one lane, and what of it is in use. Times are monotonic nanoseconds.
+/// What the database has granted this worker for one lane, and how much of it is in use. Times are monotonic
+/// nanoseconds.
 struct LaneAllowance: Sendable {
-    /// Whether a draw has told what limits there are; before that nothing is allowed.
+    /// Whether a grant has named the limits. Before that no call is allowed.
     private var isKnown = false
-    /// Calls that may be under way; nil: no limit.
+    /// How many calls may be in flight; nil: no limit.
     private var permits: Int?
     private var share = 0
-    /// Whether calls begin at slots only.
+    /// Whether each call needs a rate slot.
     private var isRated = false
     private var slots = LaneSlots()
     private var tolerance: UInt64 = 0
-    /// Calls under way, and rows that claims under way may bring.
+    /// Calls in flight, and rows that claims under way may bring.
     private(set) var used = 0
-    /// Of those, what has not begun.
+    /// How many of them have not begun.
     private var waiting = 0
     private var drawnAt: UInt64 = 0
-    /// No draw for permits, and none for slots before: the last one has told that there are none.
+    /// No request for permits, or for rate slots, before these moments: the last grant had none.
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
     private var lastUse: UInt64 = 0
-    /// Calls that began at slots since the last draw.
+    /// Calls that began at rate slots since the last request.
     private var begun = 0
-    /// The most that was in use since a moment, within a second. A worker that has not needed its permits asks for one
-    /// more than it did; or one with a job now and then would hold half of them against one with a backlog.
+    /// The highest use since a moment, within a second.
+    ///
+    /// A worker that has not needed its permits requests one more than it used. Otherwise a worker with an occasional
+    /// job would hold half of the permits against a worker with a backlog.
     private var peak = 0
     private var peakSince: UInt64 = 0
 
-    /// Whether nothing is in use and nothing held.
+    /// Whether no call is in flight and no permit is held.
     var isIdle: Bool { used == 0 && (permits ?? 0) == 0 && slots.isEmpty }
 
-    /// Rows that may be claimed now, `wanted` at most.
+    /// How many rows may be claimed now, at most `wanted`.
     ///
-    /// Once the next slot is near, those that follow it closely come along, or each would need a claim of its own. They
-    /// wait in the worker, so they take no more than half of what is wanted.
+    /// Once the next rate slot is near, jobs for the slots that follow closely are claimed with it; otherwise each
+    /// would need its own claim. They wait in the worker, so they take at most half of `wanted`.
     mutating func room(_ wanted: Int, now: UInt64, lead: UInt64) -> Int {
         guard isKnown else { return 0 }
         let calls = min(wanted, permits.map { min($0, share) - used } ?? wanted)
@@ -57,7 +60,7 @@ struct LaneAllowance: Sendable {
         if used > 0 { lastUse = now }
     }
 
-    /// Whether a waiting job may begin; its slot is taken.
+    /// Whether a waiting job may begin. If true, its rate slot is used.
     mutating func start(now: UInt64) -> Bool {
         if isRated {
             dropLapsed(now)
@@ -78,10 +81,10 @@ struct LaneAllowance: Sendable {
         lastUse = now
     }
 
-    /// When the next jobs are to begin; nil if no slot is left.
+    /// When the next jobs begin; nil if no rate slot is left.
     ///
-    /// Of slots that follow each other closely, that of the last one within `LanePermits.grain`: the loop wakes once
-    /// for all of them, and none begins too late for its slot.
+    /// Several slots may lie within `LanePermits.grain`. Then the result is the last of them, so the loop wakes once
+    /// for all. No call begins too late for its slot.
     mutating func nextStart(pending: Int, now: UInt64) -> UInt64? {
         guard isRated else { return isKnown ? now : nil }
         dropLapsed(now)
@@ -90,20 +93,20 @@ struct LaneAllowance: Sendable {
         return slots[max(1, min(together, pending)) - 1]
     }
 
-    /// When a slot comes near enough for a claim.
+    /// When a rate slot is near enough for a claim.
     mutating func claimDue(lead: UInt64, now: UInt64) -> UInt64? {
         guard isKnown, isRated, permits.map({ min($0, share) > used }) ?? true else { return nil }
         dropLapsed(now)
         return slots[waiting].map { max($0, lead) - lead }
     }
 
-    /// When to draw; nil: nothing to draw for.
+    /// When to send a request; nil if none is needed.
     mutating func drawDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
         let earliest = drawnAt == 0 ? 0 : drawnAt + LanePermits.leastInterval
         guard isKnown else { return isWanted || used > 0 ? earliest : nil }
         dropLapsed(now)
         let retry = max(earliest, emptyUntil)
-        // A claimed job without a slot waits in the worker.
+        // A claimed job without a rate slot waits in the worker.
         if isRated && waiting > slots.count { return retry }
         if let permits, permits > max(share, used) { return earliest }
         guard isWanted else {
@@ -117,14 +120,15 @@ struct LaneAllowance: Sendable {
         guard isRated else { return renew }
         let isEnough = slots.count - waiting >= min(free, calls ?? free) && !slots.isEmpty
         if isEnough { return renew }
-        // Half of the horizon is still covered: then it can wait until it is not.
+        // If the slots still cover half of the horizon, the request can wait until then.
         guard let last = slots.last, slots.count > waiting else { return min(renew, retry) }
         return min(renew, max(retry, max(last, LanePermits.horizon / 2) - LanePermits.horizon / 2))
     }
 
-    /// What to ask for; counts as asked.
+    /// The next request. It counts as sent.
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
-        // How many will begin soon, by how many did since the last draw; one long ago says nothing of that.
+        // The number of calls that began since the last request predicts how many will begin soon. An old request
+        // predicts nothing.
         let elapsed = max(now - drawnAt, LanePermits.leastInterval)
         let pace = elapsed < LanePermits.horizon ? Int(UInt64(begun) * LanePermits.outlook / elapsed) : 0
         begun = 0
@@ -144,7 +148,7 @@ struct LaneAllowance: Sendable {
             lane: lane, used: Int32(clamping: used), hold: Int32(clamping: used + more), slots: Int32(clamping: wanted))
     }
 
-    /// What was granted.
+    /// Takes a grant.
     mutating func take(_ grant: LaneGrant, now: UInt64) {
         let wasKnown = isKnown && (permits == nil) == (grant.permits == nil) && isRated == (grant.slots != nil)
         isKnown = true
@@ -156,11 +160,12 @@ struct LaneAllowance: Sendable {
         slots.append(first: grant.first, spacing: grant.spacing, count: Int(grant.slots ?? 0))
         emptyUntil = 0
         fullUntil = 0
-        // Of a lane that was not known no slots were asked for.
+        // If the lane was unknown, the request asked for no slots.
         guard wasKnown else { return }
         if let permits, min(permits, share) <= used { fullUntil = now + LanePermits.retryInterval }
         if grant.slots == 0 {
-            // Others have drawn all; not back for the very next slot, or all workers would draw for each.
+            // Other workers have taken all slots. The next request does not aim at the very next slot, because all
+            // workers would then send one for each slot.
             let half = LanePermits.horizon / 2
             emptyUntil = min(max(grant.first, half) - half, now + LanePermits.renewInterval)
         }

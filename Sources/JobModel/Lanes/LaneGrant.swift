@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker asks of the database for one lane.
+/// A worker's request for permits and rate slots of one lane.
 public struct LaneRequest: Equatable, Sendable {
     /// The lane's number.
     public var lane: Int32
-    /// Calls under way, and rows that claims under way may bring.
+    /// Calls in flight, and rows that claims under way may bring.
     public var used: Int32
-    /// How many permits it would like to have, those in use among them.
+    /// How many permits the worker wants to hold, including those in use.
     public var hold: Int32
-    /// How many more slots it could use.
+    /// How many more rate slots it could use.
     public var slots: Int32
 
-    /// A wish.
+    /// A request.
     public init(lane: Int32, used: Int32, hold: Int32, slots: Int32) {
         self.lane = lane
         self.used = used
@@ -20,24 +20,24 @@ public struct LaneRequest: Equatable, Sendable {
     }
 }
 
-/// What the database answers.
+/// The database's answer to a request.
 public struct LaneGrant: Equatable, Sendable {
     /// The lane's number.
     public var lane: Int32
-    /// Calls that this worker may have under way; nil: the lane does not limit them.
+    /// How many calls this worker may have in flight; nil: the lane does not limit them.
     public var permits: Int32?
-    /// No more than this many as long as others wait for permits.
+    /// The most calls while other workers wait for permits.
     public var share: Int32
-    /// How many slots are granted; nil: the lane does not limit the rate.
+    /// How many rate slots are granted; nil: the lane has no rate limit.
     public var slots: Int32?
-    /// The first slot, or the first that could be had, by the worker's own clock.
+    /// The first granted slot, or the first free one if none is granted, by the worker's clock.
     public var first: UInt64
-    /// From slot to slot.
+    /// The time between two slots.
     public var spacing: UInt64
     /// How much later than its slot a call may begin.
     public var tolerance: UInt64
 
-    /// A grant; times in nanoseconds.
+    /// A grant. Times are in nanoseconds.
     public init(
         lane: Int32, permits: Int32?, share: Int32, slots: Int32?, first: UInt64, spacing: UInt64, tolerance: UInt64
     ) {

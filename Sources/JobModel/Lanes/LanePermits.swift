@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker may start in the lanes that have limits. Pure; times are monotonic nanoseconds.
+/// The permits and rate slots of a worker in lanes with limits. Pure. Times are monotonic nanoseconds.
 ///
-/// The limits hold for the whole fleet, so nothing here allows anything by itself: the worker draws *permits* (calls it
-/// may have under way) and *slots* (moments at which it may begin a call) from the database, and a claim takes no more
-/// than both allow. A lane with nothing drawn is not visited at all, so nobody walks over its backlog.
+/// The limits hold for the whole fleet, so the database grants everything. A *permit* allows one call in flight, a
+/// *slot* is a moment at which one call may begin. A claim takes at most what both allow. A lane without a grant is not
+/// visited, so its backlog costs no reads.
 ///
 /// ```
-///  tracks with work ──► draw ──► granted ──► room ──► claim ──► admit, at its slot ──► released
+///  tracks with work ──► request ──► grant ──► room ──► claim ──► admit, at its slot ──► released
 /// ```
-/// A slot that passes unused is lost. Permits that are not needed go back with the next draw.
+/// An unused slot is lost when its moment passes. Unused permits go back with the next request.
 public struct LanePermits: Sendable {
-    /// Lanes of one draw at most.
+    /// The most lanes of one request.
     static let drawLimit = 64
-    /// Between two draws of a lane that wants what others hold.
+    /// The interval of requests for a lane whose permits other workers hold: 100 ms.
     static let retryInterval: UInt64 = 100_000_000
-    /// A lane in use is drawn for this often, so that changes of its limits hold.
+    /// A lane in use is requested again this often, so that changes of its limits take effect: 1 s.
     static let renewInterval: UInt64 = 1_000_000_000
-    /// Permits that nobody has used for this long go back.
+    /// Permits that were unused for this long go back: 300 ms.
     static let keepInterval: UInt64 = 300_000_000
-    /// Slots are drawn this far ahead by the database; half of it left, the next ones are asked for.
+    /// The database grants slots for the next 250 ms. The worker requests more when half of that is left.
     static let horizon: UInt64 = 250_000_000
-    /// Slots are drawn for as many calls as began in such a time before, if that is more than could begin at once.
+    /// A request covers as many calls as began in the last 50 ms, if that is more than could begin at once.
     static let outlook: UInt64 = 50_000_000
-    /// Between two draws of a lane whatever it wants.
+    /// The minimum interval between two requests for a lane: 5 ms.
     static let leastInterval: UInt64 = 5_000_000
-    /// Jobs whose slots follow within this time of one that is near are claimed with it, and wait in the worker.
+    /// Jobs whose slots follow a near one within 5 ms are claimed with it, and wait in the worker.
     static let company: UInt64 = 5_000_000
-    /// Calls whose slots are this near to each other begin together.
+    /// Calls whose slots lie within 1 ms begin together.
     static let grain: UInt64 = 1_000_000
 
     private var lanes: [Int32: LaneAllowance] = [:]
     private var isDrawing = false
-    /// How long before its slot a job may be claimed: the time that a claim takes.
+    /// How long before its slot a job may be claimed: the duration of a claim.
     private var lead: UInt64 = 10_000_000
-    /// Jobs that were claimed and wait for their slot, in their order.
+    /// The slots of claimed jobs that wait for their rate slot, in order, by lane.
     private var pending: [Int32: [Int]] = [:]
 
-    /// Without lanes.
+    /// A set without lanes.
     public init() {}
 
     /// Whether no lane with limits is known.
     public var isEmpty: Bool { lanes.isEmpty }
 
-    /// Whether calls of such lanes are under way, or claims for them.
+    /// Whether such lanes have calls in flight or claims under way.
     public var isInUse: Bool { lanes.values.contains { $0.used > 0 } }
 
-    /// How many rows of a lane may be claimed now, `wanted` at most.
+    /// How many rows of a lane may be claimed now, at most `wanted`.
     public mutating func room(_ lane: Int32, wanted: Int = .max, now: UInt64) -> Int {
         lanes[lane, default: LaneAllowance()].room(wanted, now: now, lead: lead)
     }
 
-    /// A claim goes out that may bring this many rows of a lane.
+    /// Reserves the rows that a claim may bring.
     public mutating func reserve(_ lane: Int32, _ count: Int) {
         lanes[lane, default: LaneAllowance()].reserve(count)
     }
 
-    /// It is answered, and brought fewer.
+    /// Releases the reserved rows that a claim did not bring.
     public mutating func unreserve(_ lane: Int32, _ count: Int, now: UInt64) {
         lanes[lane]?.unreserve(count, now: now)
     }
 
-    /// A claim took so long.
+    /// Records how long a claim took.
     public mutating func claimTook(_ time: UInt64) {
         let wanted = min(max(time + time / 2 + 2_000_000, 5_000_000), 150_000_000)
         lead = wanted > lead ? wanted : lead - (lead - wanted) / 16
     }
 
-    /// A claimed job is ready to be called. True: now; else `nextStart` tells when.
+    /// Whether a claimed job may be called now. If false, `nextStart` returns it later.
     public mutating func admit(_ lane: Int32, slot: Int, now: UInt64) -> Bool {
         guard lanes[lane] != nil else { return true }
         if pending[lane]?.isEmpty ?? true, lanes[lane]?.start(now: now) == true { return true }
@@ -75,7 +75,7 @@ public struct LanePermits: Sendable {
         return false
     }
 
-    /// The worker's slot of a job whose moment has come; it is called now.
+    /// The worker's slot of a job whose rate slot has come. The caller starts it now.
     public mutating func nextStart(now: UInt64) -> Int? {
         guard !pending.isEmpty else { return nil }
         for lane in pending.keys {
@@ -86,7 +86,7 @@ public struct LanePermits: Sendable {
         return nil
     }
 
-    /// A job's call has ended, or it will not be called.
+    /// Releases the permit of a job whose call has ended, or that will not be called.
     public mutating func released(_ lane: Int32, slot: Int, isStarted: Bool, now: UInt64) {
         lanes[lane]?.release(isStarted: isStarted, now: now)
         guard !isStarted, let place = pending[lane]?.firstIndex(of: slot) else { return }
@@ -94,11 +94,11 @@ public struct LanePermits: Sendable {
         if pending[lane]?.isEmpty == true { pending[lane] = nil }
     }
 
-    /// What to draw now; empty if nothing is due. Counts as sent.
+    /// The requests that are due. They count as sent.
     ///
     /// - Parameters:
-    ///   - free: slots of the worker that new calls could take.
-    ///   - isWanted: whether tracks of a lane are known to hold work.
+    ///   - free: free slots of the worker.
+    ///   - isWanted: whether a lane is known to have work.
     public mutating func draw(free: Int, now: UInt64, isWanted: (Int32) -> Bool) -> [LaneRequest] {
         guard !isDrawing else { return [] }
         var wishes: [LaneRequest] = []
@@ -114,36 +114,36 @@ public struct LanePermits: Sendable {
         return wishes
     }
 
-    /// The answer of a draw.
+    /// Takes the answer to the requests.
     public mutating func drawn(_ grants: [LaneGrant], now: UInt64) {
         isDrawing = false
         for grant in grants { lanes[grant.lane]?.take(grant, now: now) }
     }
 
-    /// A draw failed; it is due again.
+    /// Records that the requests failed. They are due again.
     public mutating func drawFailed() { isDrawing = false }
 
-    /// The worker has another number, or cannot know what became of its draws: what it holds is drawn anew.
+    /// Drops all grants, because the worker has another number or an unknown result. They are requested again.
     public mutating func drawAnew() {
         isDrawing = false
         for lane in lanes.keys { lanes[lane]?.drawAnew() }
     }
 
-    /// Lanes of a survey: those that are new here.
+    /// Adds a lane of a survey if it is new.
     public mutating func know(_ lane: Int32) {
         if lanes[lane] == nil { lanes[lane] = LaneAllowance() }
     }
 
-    /// Forgets lanes that are not in use and of which no track is known.
+    /// Drops lanes that are idle and have no known track.
     mutating func forget(where isUnknown: (Int32) -> Bool) {
         lanes = lanes.filter { !$0.value.isIdle || !isUnknown($0.key) }
     }
 
-    /// When something is to be done if nothing happens before: a draw, a claim for a slot that comes near, a start.
+    /// When the next action is due if no event comes before: a request, a claim for a near slot, or a start.
     ///
     /// - Parameters:
-    ///   - draws: whether a draw could go out.
-    ///   - claims: whether a claim could.
+    ///   - draws: whether a request could be sent.
+    ///   - claims: whether a claim could be sent.
     public mutating func deadline(
         free: Int, draws: Bool, claims: Bool, now: UInt64, isWanted: (Int32) -> Bool
     ) -> UInt64? {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Moments at which calls of a lane may begin, in their order. Monotonic nanoseconds.
+/// The moments at which calls of a lane may begin, in order. Monotonic nanoseconds.
 ///
-/// Kept as the runs in which they are granted: a lane of 10,000 calls a second has 2,500 of them drawn ahead.
+/// They are stored as the granted runs: a lane with 10,000 calls a second has 2,500 slots granted ahead.
 struct LaneSlots: Equatable, Sendable {
     private struct Run: Equatable, Sendable {
         var first: UInt64
@@ -11,7 +11,7 @@ struct LaneSlots: Equatable, Sendable {
 
         func moment(_ place: Int) -> UInt64 { first + UInt64(place) * spacing }
 
-        /// How many are not later than a moment.
+        /// How many slots are not later than a moment.
         func count(until moment: UInt64) -> Int {
             guard moment >= first, count > 0 else { return 0 }
             guard spacing > 0 else { return count }
@@ -26,14 +26,14 @@ struct LaneSlots: Equatable, Sendable {
     var first: UInt64? { runs.first?.first }
     var last: UInt64? { runs.last.map { $0.moment($0.count - 1) } }
 
-    /// Adds a grant, later than all before it.
+    /// Adds a grant. Its slots are later than all others.
     mutating func append(first: UInt64, spacing: UInt64, count added: Int) {
         guard added > 0 else { return }
         runs.append(Run(first: first, spacing: spacing, count: added))
         count += added
     }
 
-    /// Drops up to `number` from the front.
+    /// Removes up to `number` slots from the front.
     mutating func removeFirst(_ number: Int = 1) {
         var left = min(number, count)
         count -= left
@@ -46,7 +46,7 @@ struct LaneSlots: Equatable, Sendable {
         }
     }
 
-    /// How many are not later than a moment.
+    /// How many slots are not later than a moment.
     func count(until moment: UInt64) -> Int {
         var found = 0
         for run in runs {
@@ -57,7 +57,7 @@ struct LaneSlots: Equatable, Sendable {
         return found
     }
 
-    /// The moment at a place, counted from 0; nil behind the last.
+    /// The slot at a place, counted from 0. Nil after the last one.
     subscript(place: Int) -> UInt64? {
         var place = place
         for run in runs {

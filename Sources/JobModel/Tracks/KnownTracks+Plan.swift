@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which tracks a claim visits, and how many rows of each it takes.
+// Plans a claim: which tracks it visits, and how many rows it takes from each.
 extension KnownTracks {
-    /// Which tracks a claim of `limit` rows should visit, best first; empty if none is known.
+    /// The tracks that a claim of `limit` rows visits, best first. Empty if none is known.
     ///
-    /// Tracks with work come first, then tracks that have been left alone longest. Tracks of one priority share the
-    /// slots evenly, those that their calls hold already included: one whose calls take long would soon have them all.
-    /// Where there are more tracks than rows, each in its turn gets a helping of four, and the others keep theirs for
-    /// the next claims. While some wait for their turn, no track of a lower priority is visited.
+    /// Tracks with work come first, then the tracks whose last visit is oldest. Tracks of one priority share the slots
+    /// evenly, and slots in use count. Otherwise a track with long calls would soon hold all slots.
     ///
-    /// - Parameter inFlight: how many calls run, by their tracks.
+    /// If there are more tracks than rows, each track in its turn gets four rows, and the others wait for the next
+    /// claims. While tracks wait for their turn, no track of a lower priority is visited.
+    ///
+    /// - Parameter inFlight: how many calls run, by track.
     public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
         var lanes = LanePermits()
         return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: 0)
     }
 
-    /// The same with lanes that have limits: a visit takes no more than is drawn for its lane, and reserves that.
+    /// The same for lanes with limits. A visit takes at most the permits of its lane, and reserves them.
     public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LanePermits, now: UInt64) -> [Visit] {
         guard limit > 0, !entries.isEmpty else { return [] }
         var visits: [Visit] = []
@@ -60,15 +61,17 @@ extension KnownTracks {
         }
         cold = line
         tidy()
-        // A track with room left in its share has been parked meanwhile: the other tracks get that room.
+        // A track with room in its share was parked meanwhile. The other tracks get that room.
         if visits.isEmpty, hasHotTracks, queued < queuedBefore {
             return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: now)
         }
         return visits.count > hotCount ? byPriority(visits) : visits
     }
 
-    /// Half of the rows for the regulars, and half for a crowd of newcomers; of one row each, in turn. Together the
-    /// regulars may hold half of the slots. Rows that they leave go to the newcomers.
+    /// Gives half of the rows to regular tracks and half to a crowd of new tracks. Of a single row, each half gets it
+    /// in turn.
+    ///
+    /// Together the regular tracks may hold half of the slots. Rows that they leave go to the new tracks.
     private mutating func split(
         _ count: Int, rows limit: Int, of level: inout TrackLevel, _ inFlight: [Int32: Int], into visits: inout [Visit],
         lanes: inout LanePermits, now: UInt64
@@ -93,7 +96,7 @@ extension KnownTracks {
         }
     }
 
-    /// How many calls the tracks of a priority that have work may each have behind a claim of `limit` rows.
+    /// How many calls each track with work of this priority may have after a claim of `limit` rows.
     private func share(of limit: Int, among level: TrackLevel, _ inFlight: [Int32: Int]) -> Int {
         guard level.count > 1 else { return .max }
         let held = inFlight.filter { track, _ in
@@ -102,18 +105,20 @@ extension KnownTracks {
         return FairShare(free: limit, held: Array(held.values), sharers: level.count).calls
     }
 
-    /// A look at one track that news named, while no other is known to hold work; nil where a claim is to look farther.
-    /// It says nothing of what else the track may hold: that is announced as well.
+    /// A visit of the one announced track, while no other track is known to hold work. Nil if the claim must visit more
+    /// tracks.
+    ///
+    /// It ignores other jobs of the track, since those are announced as well.
     public func visit(announced track: Int32) -> Visit? {
         guard hotInLane.isEmpty, let entry = entries[track], entry.lane == 0 else { return nil }
         return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
     }
 
-    /// Of one track at once, where there are more tracks than rows wanted.
+    /// The rows of one track in a turn, if there are more tracks than wanted rows.
     private static let helping = 4
 
-    /// Moves up to `count` tracks to the end of their line, and has them visited, until `rows` are planned. A cap of 0:
-    /// the track is passed over. Returns how many rows are planned.
+    /// Moves up to `count` tracks to the end of their line and plans visits, until `rows` are planned. A cap of 0 skips
+    /// the track. Returns the number of planned rows.
     private mutating func take(
         _ count: Int, rows wanted: Int, from level: inout TrackLevel, _ lines: TrackLevel.Lines,
         into visits: inout [Visit],
@@ -121,7 +126,7 @@ extension KnownTracks {
     ) -> Int {
         var missing = count
         var planned = 0
-        // A visited track is at the end of the line again, and is not visited twice.
+        // A visited track stands at the end of the line again. The limit on turns avoids a second visit.
         let waiting = level.count(lines)
         var turns = wanted == .max ? min(waiting, KnownTracks.visitLimit) : waiting
         while missing > 0, planned < wanted, turns > 0, let place = level.next(lines) {
@@ -160,7 +165,7 @@ extension KnownTracks {
         return planned
     }
 
-    /// The same visits by priority; within one, tracks with work stay before those without.
+    /// The same visits by priority. Within a priority, tracks with work stay before tracks without.
     func byPriority(_ visits: [Visit]) -> [Visit] {
         let ranks = visits.indices.map { (priority: entries[visits[$0].track]?.priority ?? 0, place: $0) }
         return ranks.sorted { ($1.priority, $0.place) < ($0.priority, $1.place) }.map { visits[$0.place] }

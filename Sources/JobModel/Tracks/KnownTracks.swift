@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker knows of the tracks: which may hold work, and up to where it has claimed in each. Pure.
+/// The tracks that a worker knows: which may hold work, and how far it has claimed in each. Pure.
 ///
-/// A claim visits tracks by priority, and among tracks of one priority each in its turn. Each is read from its
-/// watermark on, so neither leased nor dead rows are walked over again. A survey, by the way, finds tracks that
-/// are not known here and rows that were committed late, below the watermark.
+/// A claim visits tracks by priority. Tracks of one priority take turns. Each is read from its watermark on, which
+/// skips leased and dead rows. A survey finds unknown tracks, and rows below the watermark that were committed late.
 ///
-/// The cost of a plan is that of its visits, 64 at most, not that of the tracks known: those with work stand in lines
-/// for each priority (see `TrackLevel`), the others in one line behind. Up to 4096 tracks are known; a later survey
-/// finds the others again. Tracks of a lane with limits are *parked* outside of the lines while nothing is drawn for
-/// the lane, so that a lane at its limit costs no visits.
+/// A plan costs as much as its visits, at most 64, however many tracks are known. The tracks with work stand in lines
+/// for each priority (see `TrackLevel`), the others in one line after them. Up to 4096 tracks are known, and a later
+/// survey finds the others again.
+///
+/// Tracks of a lane with limits are *parked* outside of the lines while the worker holds no permit of the lane. So a
+/// lane at its limit costs no visits.
 public struct KnownTracks: Sendable {
-    /// A claim names at most this many tracks: each costs one index descent.
+    /// The most tracks of a claim. Each costs one index descent.
     public static let visitLimit = 64
-    /// Beyond this number tracks are forgotten, first those without work. A later survey finds them again.
+    /// Above this number tracks are dropped, those without work first. A later survey finds them again.
     public static let memoryLimit = 4096
-    /// A track without rows during so many surveys, 17 minutes to six hours, is forgotten. The leader removes tracks
-    /// after a day.
+    /// A track without rows during so many surveys is dropped. They take 17 minutes to six hours. The leader removes
+    /// unused tracks after a day.
     static let surveysKept: UInt64 = 4096
 
     /// One line of a survey.
     public struct Sighting: Equatable, Sendable {
         /// The track's number.
         public var track: Int32
-        /// Higher is visited first.
+        /// Tracks with a higher value are visited first.
         public var priority: Int16
         /// The first claimable row.
         public var firstSeq: Int64
-        /// Its lane's number if the lane has limits, else 0.
+        /// The number of its lane if the lane has limits, otherwise 0.
         public var lane: Int32
         /// Whether another claimable row follows.
         public var hasMore: Bool
@@ -42,38 +43,38 @@ public struct KnownTracks: Sendable {
         }
     }
 
-    /// One track of a claim.
+    /// The visit of one track by a claim.
     public struct Visit: Equatable, Sendable {
         /// The track's number.
         public var track: Int32
-        /// How many rows at most.
+        /// The most rows to take.
         public var cap: Int32
-        /// Only rows after this one.
+        /// Only rows after this one are taken.
         public var mark: Int64
-        /// Its lane's number if the lane has limits that this worker keeps, else 0.
+        /// The number of its lane if this worker keeps limits of the lane, otherwise 0.
         public var lane: Int32 = 0
-        /// How many surveys had been read when it was planned: a later one knows more than this visit will.
+        /// How many surveys had been read when it was planned. A later survey is more recent than this visit.
         var surveys: UInt64
     }
 
     struct Entry: Sendable {
         var priority: Int16
         var mark: Int64
-        /// Whether the last look found work and did not exhaust it.
+        /// Whether the last visit or survey found work and did not exhaust it.
         var isHot = true
-        /// Its place in the line of its kind.
+        /// Its place in its line.
         var ticket: UInt64 = 0
-        /// Its lane's number if the lane has limits, else 0.
+        /// The number of its lane if the lane has limits, otherwise 0.
         var lane: Int32
         var isParked = false
-        /// Whether this worker has claimed from it before.
+        /// Whether this worker has claimed from it.
         var isRegular = false
         /// Whether the last survey saw a single row.
         var isSingle = false
-        /// The last survey that saw work here, and the last that moved the watermark back.
+        /// The last survey that saw work here, and the last one that moved the watermark back.
         var sighted: UInt64
         var steppedBack: UInt64 = 0
-        /// The last survey that saw work here, or before the last claim that brought some.
+        /// The last survey that saw work here, or the last one before a claim that brought rows.
         var used: UInt64
 
         init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64) {
@@ -86,65 +87,64 @@ public struct KnownTracks: Sendable {
     }
 
     var entries: [Int32: Entry] = [:]
-    /// Tracks with work; highest priority first.
+    /// The tracks with work, the highest priority first.
     var hot: [TrackLevel] = []
     var cold = TrackLevel(priority: 0)
-    /// Tracks in no line, by their lanes.
+    /// The tracks outside of the lines, by lane.
     var parked: [Int32: [Int32]] = [:]
-    /// How many tracks of a lane with limits hold work, parked or not; 0: of lanes without.
+    /// How many tracks of each lane hold work, parked ones included. Key 0 counts tracks of lanes without limits.
     var hotInLane: [Int32: Int] = [:]
     var surveys: UInt64 = 0
     var tickets: UInt64 = 0
     var regularsAreNext = false
 
-    /// Knows nothing; the first survey fills it.
+    /// An empty set of tracks. The first survey fills it.
     public init() {}
 
     /// How many tracks are known.
     public var count: Int { entries.count }
 
-    /// Whether some track is known to hold more work.
+    /// Whether a track in the lines is known to hold work.
     public var hasHotTracks: Bool { queued > 0 }
 
-    /// How many such tracks stand in the lines.
+    /// How many tracks with work stand in the lines.
     var queued: Int { hot.reduce(0) { $0 + $1.count } }
 
-    /// Whether a claim could visit some track: not all are parked.
+    /// Whether a claim could visit a track. False if all are parked.
     public var hasPlaces: Bool { cold.count > 0 || hasHotTracks }
 
-    /// The lowest priority of which a track is known to hold work.
+    /// The lowest priority of the tracks that are known to hold work.
     public var lowestPriority: Int16? { hot.last { $0.count > 0 }?.priority }
 
     /// Whether tracks of a lane with limits are known to hold work.
     public func isWanted(_ lane: Int32) -> Bool { hotInLane[lane] != nil }
 
-    /// Whether work is known that no limit holds back.
+    /// Whether some known work is free of lane limits.
     public var hasBacklog: Bool { hotInLane[0] != nil }
 
-    /// How many rows a claim of `wanted` may bring: all of them, unless all the work that is known is held back by
-    /// limits.
+    /// How many rows a claim of `wanted` may bring: all of them, unless lane limits hold back all known work.
     public func expected(of wanted: Int, lanes: inout LanePermits, now: UInt64) -> Int {
         guard !hasBacklog, !hotInLane.isEmpty, hotInLane.count <= KnownTracks.visitLimit else { return wanted }
-        // Tracks without known work are looked at as well.
+        // A claim also visits tracks without known work.
         var rows = min(cold.count, 1)
         for lane in hotInLane.keys where rows < wanted { rows += lanes.room(lane, wanted: wanted - rows, now: now) }
         return rows
     }
 
-    /// Takes in a survey: new tracks, tracks with work, and late rows, for which the watermark steps back.
+    /// Takes a survey: new tracks, tracks with work, and late rows, to which the watermark moves back.
     public mutating func surveyReturned(_ sightings: [Sighting]) {
         var lanes = LanePermits()
         surveyReturned(sightings, lanes: &lanes)
     }
 
-    /// The same; lanes with limits are made known, others forgotten.
+    /// The same. Lanes with limits become known, and other lanes are dropped.
     public mutating func surveyReturned(_ sightings: [Sighting], lanes: inout LanePermits) {
         defer { if !lanes.isEmpty { lanes.forget { !isWanted($0) && parked[$0] == nil } } }
         surveys += 1
         for sighting in sightings {
             if sighting.lane != 0 { lanes.know(sighting.lane) }
             guard var entry = entries[sighting.track] else {
-                // Below the first claimable row are leased and dead ones only.
+                // All rows below the first claimable row are leased or dead.
                 var entry = Entry(
                     priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: surveys)
                 entry.isSingle = !sighting.hasMore
@@ -183,8 +183,8 @@ public struct KnownTracks: Sendable {
         }
     }
 
-    /// Beyond the limit, forgets down to three quarters of it: tracks without work, of which nothing came for longest,
-    /// and then those of the lowest priority, newcomers before regulars, the last that came first.
+    /// Reduces the known tracks to three quarters of the limit. Tracks without work go first, the longest unused one
+    /// first. Then tracks of the lowest priority go, new ones before regular ones, the latest first.
     private mutating func forget() {
         guard entries.count > KnownTracks.memoryLimit else { return }
         let tracks = entries.map { (track: $0.key, entry: $0.value) }.sorted { one, other in
@@ -207,7 +207,7 @@ public struct KnownTracks: Sendable {
         parked = parked.mapValues { tracks in tracks.filter { entries[$0] != nil } }.filter { !$0.value.isEmpty }
     }
 
-    /// The lane of a track has limits now, or has none any more.
+    /// Moves a track after its lane has got limits or lost them.
     private mutating func move(_ track: Int32, _ entry: inout Entry, to lane: Int32) {
         if entry.isHot { countHot(entry.lane, -1) }
         if entry.isParked {
@@ -224,7 +224,7 @@ public struct KnownTracks: Sendable {
         if entry.isHot { countHot(lane, 1) }
     }
 
-    /// Puts the tracks of lanes that something is drawn for back into their lines. Returns whether some hold work.
+    /// Puts tracks back into their lines if their lanes have permits. Returns whether one of them holds work.
     public mutating func unpark(_ lanes: inout LanePermits, now: UInt64) -> Bool {
         var isFound = false
         for (lane, tracks) in parked where isWanted(lane) && lanes.room(lane, now: now) > 0 {
@@ -263,7 +263,7 @@ public struct KnownTracks: Sendable {
         hot[index].join(track, ticket: tickets, isRegular: entry.isRegular)
     }
 
-    /// From the line of its priority, or from none.
+    /// Moves a track from the line of its priority to the line without work.
     private mutating func leaveHot(_ track: Int32, _ entry: inout Entry) {
         countHot(entry.lane, -1)
         guard !entry.isParked else {
@@ -290,17 +290,18 @@ public struct KnownTracks: Sendable {
         cold.tidy(isValid)
     }
 
-    /// A row that this worker had claimed is at its place again, below the watermark: the next claim is to begin there.
+    /// Moves the watermark back to a row that this worker had claimed and that is ready again. The next claim begins
+    /// there.
     public mutating func stepBack(_ track: Int32, to seq: Int64) {
         guard var entry = entries[track], entry.mark >= seq else { return }
-        // Claims under way were planned before, and say nothing of it.
+        // Claims under way were planned before this, so they do not count as visits of the row.
         surveys += 1
         entry.mark = seq - 1
         entry.steppedBack = surveys
         entries[track] = entry
     }
 
-    /// A claim has brought rows of the track.
+    /// Records that a claim has brought rows of the track.
     private mutating func becomeRegular(_ track: Int32, _ entry: inout Entry) {
         defer { entry.isRegular = true }
         guard entry.isHot, !entry.isParked, let index = hot.firstIndex(where: { $0.priority == entry.priority }) else {
@@ -312,15 +313,16 @@ public struct KnownTracks: Sendable {
         hot[index].join(track, ticket: tickets, isRegular: true)
     }
 
-    /// Takes in what a claim brought: for each visit in order, how many rows, and the last seq among them.
+    /// Takes the result of a claim: for each visit in order the number of rows, and the last seq among them.
     ///
-    /// - Parameter limit: of the whole claim: visits after it was reached have not been made.
+    /// - Parameter limit: the limit of the whole claim. Visits after it was reached did not take place.
     public mutating func claimReturned(_ visits: [Visit], limit: Int, found: [Int32: (count: Int, last: Int64)]) {
         var total = 0
         for visit in visits {
             guard var entry = entries[visit.track] else { continue }
             let rows = found[visit.track]?.count ?? 0
-            // A visit from before a step back has begun above the late row: only one from below may go past it.
+            // A visit that was planned before a step back began above the late row. Only a visit from below may move
+            // the watermark past that row.
             if let last = found[visit.track]?.last, entry.steppedBack <= visit.surveys {
                 entry.mark = max(entry.mark, last)
             }

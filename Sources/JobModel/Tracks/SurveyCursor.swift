@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a worker has come in looking at all tracks that hold work. Pure.
+/// How far a worker has come in surveying all tracks with work. Pure.
 ///
-/// A survey looks at a bounded number of tracks and says where the next one goes on, so its cost does not grow with the
-/// tracks.
+/// A survey reads a bounded number of tracks and returns where the next one continues. So its cost does not grow with
+/// the number of tracks.
 public struct SurveyCursor: Sendable {
-    /// Tracks of one survey, unless there is no room for as many.
+    /// The most tracks of one survey.
     static let stepLimit = 128
-    /// And at least so many.
+    /// The least tracks of one survey, even if fewer fit into the known tracks.
     static let leastStep = 16
 
     /// The range of tracks of one survey.
     public struct Step: Equatable, Sendable {
-        /// It begins behind this track.
+        /// It begins after this track.
         public var after: Int32
-        /// It looks at so many tracks.
+        /// It reads so many tracks.
         public var limit: Int32
         /// Tracks with a higher number are new.
         public var newest: Int32?
         /// Tracks of a higher priority come first.
         public var above: Int16?
 
-        /// So many tracks behind one of them.
+        /// A step of so many tracks after `after`.
         public init(after: Int32, limit: Int32, newest: Int32?, above: Int16?) {
             self.after = after
             self.limit = limit
@@ -32,14 +32,14 @@ public struct SurveyCursor: Sendable {
 
     /// The result of one survey.
     public struct Found: Equatable, Sendable {
-        /// Tracks with work.
+        /// The tracks with work.
         public var sightings: [KnownTracks.Sighting] = []
-        /// Where the next one begins; 0: all tracks have been looked at.
+        /// Where the next survey begins; 0 if this one has reached the end.
         public var after: Int32 = 0
-        /// The newest track there is.
+        /// The newest track of the database.
         public var newest: Int32 = 0
 
-        /// All tracks there are.
+        /// A result. By default it is complete and empty.
         public init(_ sightings: [KnownTracks.Sighting] = [], after: Int32 = 0, newest: Int32 = 0) {
             self.sightings = sightings
             self.after = after
@@ -50,10 +50,10 @@ public struct SurveyCursor: Sendable {
     private var after: Int32 = 0
     private var newest: Int32?
 
-    /// At the beginning.
+    /// A cursor at the beginning.
     public init() {}
 
-    /// The next survey.
+    /// The next step.
     public func next(_ knownTracks: KnownTracks) -> Step {
         let room = min(SurveyCursor.stepLimit, KnownTracks.memoryLimit - knownTracks.count)
         return Step(
@@ -61,7 +61,7 @@ public struct SurveyCursor: Sendable {
             above: knownTracks.lowestPriority)
     }
 
-    /// A survey's answer is there.
+    /// Takes the answer of a survey.
     public mutating func returned(_ found: Found) {
         after = found.after
         newest = found.newest

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tracks of one priority that hold work, in two lines. *Regulars* are tracks that this worker has claimed from
-/// before, *newcomers* the others. An INSERT may name a lane for each row: newcomers come in crowds then, and a lane
-/// with many jobs would have one turn for each of them. So while newcomers crowd, both lines get half of the rows.
+/// The tracks of one priority that hold work, in two lines.
+///
+/// *Regulars* are tracks that this worker has claimed from, *newcomers* are the others. If an INSERT names a lane for
+/// each row, many new tracks arrive at once. A lane with many jobs would then get one turn for each of them. So while
+/// newcomers are a crowd, each line gets half of the rows.
 struct TrackLevel: Sendable {
-    /// More newcomers than this are a crowd.
+    /// More newcomers than this count as a crowd.
     static let crowd = 16
 
-    /// Which lines a plan reads.
+    /// The lines that a plan reads.
     enum Lines {
         case both, regulars, newcomers
     }
@@ -29,20 +31,21 @@ struct TrackLevel: Sendable {
         }
     }
 
-    /// Whether a claim of so many rows leaves a crowd of newcomers behind.
+    /// Whether a claim of so many rows would leave newcomers waiting.
     func isCrowded(limit: Int) -> Bool { newcomers.count > max(limit, TrackLevel.crowd) }
 
-    /// Joins the end of its line.
+    /// Adds a track to the end of its line.
     mutating func join(_ track: Int32, ticket: UInt64, isRegular: Bool) {
         if isRegular { regulars.join(track, ticket: ticket) } else { newcomers.join(track, ticket: ticket) }
     }
 
-    /// The ticket of a track in this line is void now.
+    /// Records that the ticket of a track in this line is void.
     mutating func left(isRegular: Bool) {
         if isRegular { regulars.left() } else { newcomers.left() }
     }
 
-    /// The place that has waited longest, valid or not; nil at the end. A valid one must join again or leave.
+    /// Takes the place that has waited longest, valid or not. Nil at the end. The caller lets a valid one join again or
+    /// leave.
     mutating func next(_ lines: Lines) -> TrackRotation.Place? {
         switch lines {
         case .regulars: return regulars.next()

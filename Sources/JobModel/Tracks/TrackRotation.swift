@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tracks in the order in which they are to be visited: whoever was visited goes to the end.
+/// Tracks in the order of their visits. A visited track goes to the end.
 ///
-/// A track leaves a line by being given another ticket; its old place is skipped when its turn comes. So joining,
-/// leaving and taking a turn cost the same however long the line is.
+/// A track leaves by getting another ticket, and its old place is skipped when its turn comes. So joining, leaving and
+/// taking a turn have a constant cost.
 struct TrackRotation: Sendable {
-    /// A track's place.
+    /// The place of a track in the order.
     struct Place: Sendable {
         var track: Int32
-        /// Valid while the track still holds this ticket.
+        /// The place is valid while the track still holds this ticket.
         var ticket: UInt64
     }
 
@@ -17,28 +17,28 @@ struct TrackRotation: Sendable {
     /// How many places are valid.
     private(set) var count = 0
 
-    /// Joins the end.
+    /// Adds a track at the end.
     mutating func join(_ track: Int32, ticket: UInt64) {
         places.append(Place(track: track, ticket: ticket))
         count += 1
     }
 
-    /// The track's ticket is void now.
+    /// Records that the ticket of a track is void.
     mutating func left() {
         count -= 1
     }
 
-    /// The first place, valid or not; nil at the end. A valid one must join again or leave.
+    /// Takes the first place, valid or not. Nil at the end. The caller lets a valid one join again or leave.
     mutating func next() -> Place? {
         guard head < places.count else { return nil }
         defer { head += 1 }
         return places[head]
     }
 
-    /// The ticket of the first place, valid or not; nil at the end.
+    /// The ticket of the first place, valid or not. Nil at the end.
     var nextTicket: UInt64? { head < places.count ? places[head].ticket : nil }
 
-    /// Drops the places that are behind and, once most are void, those too. `isValid` tells them apart.
+    /// Removes the places before the head. Once most places are void, it removes the void ones, too.
     mutating func tidy(_ isValid: (Place) -> Bool) {
         let waiting = places.count - head
         if waiting > 2 * count + 64 {

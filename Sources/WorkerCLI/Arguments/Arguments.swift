@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The flags and operands of one command, all checked against its table.
+/// The flags and operands of one command, checked against its table.
 struct Arguments: Sendable {
-    /// Values by flag, from the line or else from the environment; a toggle holds `on` or `off`.
+    /// Values by flag, from the command line, otherwise from the environment. A toggle has `on` or `off`.
     private var values: [String: [String]] = [:]
-    /// What was no flag.
+    /// The words that are not flags.
     private(set) var operands: [String] = []
-    /// Flags whose value came from their variable.
+    /// Flags whose value came from their environment variable.
     private var fromEnvironment: Set<String> = []
-    /// The environment, for what has no flag: `DATABASE_URL`.
+    /// The environment, for variables without a flag such as `DATABASE_URL`.
     let environment: [String: String]
 
-    /// Reads the words behind the command's name: `--name value`, `--name=value`, operands; `--` ends the flags.
+    /// Reads the words after the command's name: `--name value`, `--name=value` and operands. `--` ends the flags.
     ///
-    /// A flag on the line wins over its environment variable; an empty variable counts as absent.
-    /// - Throws: `usage` with one line that says flag, reason and what is right.
+    /// A flag on the line takes precedence over its environment variable. An empty variable counts as absent.
+    ///
+    /// - Throws: `usage` with one line that names the flag, the reason and a valid value.
     init(_ words: [String], for command: CommandSpec, environment: [String: String] = [:]) throws(CommandError) {
         self.environment = environment
         var rest = words[...]
@@ -67,14 +68,14 @@ struct Arguments: Sendable {
     private mutating func takeEnvironment(_ flag: Flag) throws(CommandError) {
         guard let text = environment[flag.environmentName], !text.isEmpty else { return }
         var given = flag.isRepeatable ? Arguments.parts(text) : [text]
-        // Nothing but commas is an empty value: as no value it would mean all there is.
+        // A value of commas only is an empty value. Regarded as absent, it would select everything.
         if given.isEmpty { given = [""] }
         for value in given { try flag.check(value, place: flag.environmentName) }
         values[flag.name] = given
         fromEnvironment.insert(flag.name)
     }
 
-    /// What stands between commas, without the blanks around it; empty parts are left out.
+    /// The parts between commas, without surrounding blanks. Empty parts are left out.
     private static func parts(_ text: String) -> [String] {
         text.split(separator: ",").map { part in
             let start = part.drop(while: \.isWhitespace)
@@ -85,7 +86,7 @@ struct Arguments: Sendable {
 
     private func checkOperands(_ command: CommandSpec) throws(CommandError) {
         if operands.count > command.operands.count {
-            // Not quoted: a connection string without its flag, or a secret.
+            // The word is not quoted: it may be a connection string without its flag, or a secret.
             let most = command.operands.isEmpty ? "no word" : "at most \(command.operands.count)"
             throw CommandError(
                 .usage,
@@ -110,13 +111,13 @@ struct Arguments: Sendable {
         return .usage(place, "unknown flag of \(command.name)", "see worker \(command.name) --help")
     }
 
-    /// The word that is most like another one, if it takes at most so many letters to make one of the other.
+    /// The most similar word, if at most so many letters differ.
     static func nearest(_ word: String, among words: [String], within letters: Int) -> String? {
         words.map { (word: $0, distance: editDistance($0, word)) }.min { $0.distance < $1.distance }
             .flatMap { $0.distance <= letters ? $0.word : nil }
     }
 
-    /// How many letters must be added, removed or changed to make one word of the other.
+    /// The edit distance: how many letters must be added, removed or changed.
     static func editDistance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first.utf8.prefix(40)), Array(second.utf8.prefix(40)))
         var row = Array(0...b.count)
@@ -134,12 +135,12 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// Where the value of a flag was given, for error lines: `--database`, or its variable.
+    /// The source of a flag's value for error lines: `--database`, or its variable.
     func place(of flag: Flag) -> String {
         fromEnvironment.contains(flag.name) ? flag.environmentName : "--\(flag.name)"
     }
 
-    /// The value of a flag that takes one, nil without.
+    /// The value of a flag; nil if it was not given.
     func text(_ name: String) -> String? { values[name]?.last }
 
     /// All values of a repeatable flag.

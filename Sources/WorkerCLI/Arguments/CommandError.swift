@@ -3,22 +3,21 @@
 internal import JobStore
 internal import PGClient
 
-/// Why a command ends early: an exit code and one line for the person at the keyboard.
+/// Why a command ends early: an exit code and one line for the user.
 ///
-/// The line names what is wrong, why, and what is right; it holds no secret.
+/// The line names the defect, the reason and a valid value. It contains no secret.
 struct CommandError: Error, Equatable {
-    /// How the program ends.
+    /// The exit code.
     var exit: ExitCode
-    /// One line without the program's name.
+    /// One line, without the program's name.
     var message: String
 
-    /// A failure with its line.
     init(_ exit: ExitCode, _ message: String) {
         self.exit = exit
         self.message = message
     }
 
-    /// A usage error: `--concurrency: "x" is not a whole number; give 1 to 10000, like --concurrency 8`.
+    /// A usage error such as `--concurrency: "x" is not a whole number; give 1 to 10000, like --concurrency 8`.
     static func usage(_ place: String, _ reason: String, _ right: String) -> CommandError {
         CommandError(.usage, "\(place): \(reason); \(right)")
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One command: what stands on its line, what help says, and what it does.
+/// One command: its flags and operands, its help and its action.
 struct CommandSpec: Sendable {
-    /// A word that follows the command: a job's id, a file.
+    /// A word after the command, such as a job's id or a file.
     struct Operand: Sendable {
-        /// Stands for it in help: `ID`.
+        /// Its name in help, such as `ID`.
         var name: String
-        /// What it is, for help.
+        /// Its meaning in help.
         var meaning: String
-        /// Whether it is a job's id and checked as such.
+        /// Whether it is a job's id, which is checked.
         var isID = false
-        /// Whether the command does something useful without it.
+        /// Whether it may be omitted.
         var isOptional = false
     }
 
@@ -18,15 +18,14 @@ struct CommandSpec: Sendable {
     var name: String
     /// One line for the list of commands.
     var summary: String
-    /// In their order; optional ones come last.
+    /// The operands in order. Optional ones come last.
     var operands: [Operand] = []
-    /// In the order of help.
+    /// The flags in the order of help.
     var flags: [Flag] = []
-    /// A few lines below the summary in the command's own help.
+    /// Lines below the summary in the command's help.
     var details: [String] = []
-    /// Does it.
+    /// Runs the command.
     var run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
-    /// The flag of this name.
     func flag(_ name: String) -> Flag? { flags.first { $0.name == name } }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Durations as people write them: `500ms`, `30s`, `5m`, `2h`.
+/// Durations in the form `500ms`, `30s`, `5m`, `2h`.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
     ]
 
-    /// The duration, or nil unless the text is a whole number directly followed by its unit.
+    /// The duration. Nil unless the text is a whole number directly followed by its unit.
     static func parse(_ text: String) -> Duration? {
-        // "ms" ends in "s" and is tried first.
+        // `ms` ends in `s`, so it is tried first.
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = wholeNumber(text.dropLast(unit.suffix.count)) else { continue }
             let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
@@ -26,7 +26,7 @@ enum DurationText {
         return milliseconds == 0 ? "0s" : "\(milliseconds)ms"
     }
 
-    /// A number of digits only; `Int(_:)` would take a sign too.
+    /// A number of digits only. `Int(_:)` would also accept a sign.
     static func wholeNumber(_ text: some StringProtocol) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text)

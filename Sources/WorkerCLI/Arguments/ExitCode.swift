@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the program ends; the numbers are those of `sysexits.h`.
+/// The exit codes of the program, with the numbers of `sysexits.h`.
 public enum ExitCode: Int32, Sendable {
-    /// All went well, or a signal asked for the end and the drain was clean.
+    /// Success, or a clean drain after a signal.
     case clean = 0
-    /// What was watched has ended, and not well; or doctor or audit has found a fault.
+    /// The watched job did not succeed, or doctor or audit has found a fault.
     case failed = 1
-    /// The command line, a setting or the input cannot be meant that way.
+    /// The command line, a setting or the input is invalid.
     case usage = 64
     /// PostgreSQL cannot be reached.
     case unreachable = 69
-    /// Something that should not happen happened.
+    /// An internal error.
     case internalError = 70
-    /// The schema is missing, older or newer than this worker understands.
+    /// The schema is missing, or older or newer than this worker supports.
     case schema = 78
 }

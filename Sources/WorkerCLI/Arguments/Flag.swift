@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One flag of a command: its name, what it takes, and the words that help prints.
+/// One flag of a command: its name, its value, and its help.
 struct Flag: Sendable {
-    /// What may follow the name.
+    /// The kind of value after the name.
     enum Kind: Sendable {
-        /// Nothing; in the environment `on` or `off`.
+        /// No value. In the environment it is `on` or `off`.
         case toggle
         /// A whole number within the range.
         case whole(ClosedRange<Int>)
@@ -14,34 +14,34 @@ struct Flag: Sendable {
         case size(ClosedRange<Int>)
         /// One of these words.
         case choice([String])
-        /// Any text but the empty one.
+        /// Any text except the empty one.
         case text
     }
 
-    /// Without the leading dashes.
+    /// The name, without the leading dashes.
     var name: String
-    /// What it takes.
+    /// The kind of value.
     var kind: Kind
-    /// Stands for the value in help: `N`, `URL`.
+    /// The placeholder of the value in help, such as `N` or `URL`.
     var placeholder = ""
-    /// A value that is right, for error lines.
+    /// A valid value, for error lines.
     var example = ""
-    /// Whether it may be given several times; in the environment the values are separated by commas.
+    /// Whether it may be given several times. In the environment, commas separate the values.
     var isRepeatable = false
-    /// Whether it has no environment variable. A flag of one command is like this, because the environment of a worker
+    /// Whether it has no environment variable. This holds for flags of single commands: the environment of a worker
     /// must not change the commands that its operator types.
     var isOfLineOnly = false
-    /// What happens without it, for help.
+    /// The behaviour without it, for help.
     var fallback: String?
-    /// What it does: one line.
+    /// Its effect, in one line.
     var meaning: String
 
-    /// The environment variable that stands in for the flag: `POSTRIDER_LOG_FORMAT`.
+    /// The environment variable that replaces the flag, such as `POSTRIDER_LOG_FORMAT`.
     var environmentName: String {
         "POSTRIDER_" + String(name.map { $0 == "-" ? "_" : Character($0.uppercased()) })
     }
 
-    /// Checks one value. `place` is how the user gave it, `--drain` or `POSTRIDER_DRAIN`, for the error line.
+    /// Checks one value. `place` is its source for the error line, `--drain` or `POSTRIDER_DRAIN`.
     func check(_ value: String, place: String) throws(CommandError) {
         switch kind {
         case .toggle:
@@ -76,7 +76,7 @@ struct Flag: Sendable {
         }
     }
 
-    /// `--drain 30s`, or `POSTRIDER_DRAIN=30s` for a value that came from the environment.
+    /// `--drain 30s`, or `POSTRIDER_DRAIN=30s` if the value came from the environment.
     func like(_ place: String) -> String {
         place.hasPrefix("--") ? "--\(name) \(example)" : "\(environmentName)=\(example)"
     }
@@ -85,7 +85,7 @@ struct Flag: Sendable {
         "give \(range.lowerBound) to \(range.upperBound), like \(like(place))"
     }
 
-    /// The words an environment variable may hold for a toggle.
+    /// The value of a toggle in an environment variable; nil for other words.
     static func toggle(_ value: String) -> Bool? {
         switch value.lowercased() {
         case "on", "1", "true", "yes": true
@@ -95,8 +95,8 @@ struct Flag: Sendable {
     }
 }
 
-/// The value in quotes, cut and without control characters, so that an error stays one readable line. Of a URL only the
-/// scheme is shown: behind it may stand a password.
+/// The value in quotes, shortened and without control characters, so that an error stays one readable line. Of a URL
+/// only the scheme is shown, because a password may follow.
 func quoted(_ value: String) -> String {
     if let mark = value.firstRange(of: "://") { return quoted(String(value[..<mark.lowerBound]) + ":…") }
     let shown = value.unicodeScalars.prefix(60).map { $0.properties.generalCategory == .control ? "?" : String($0) }

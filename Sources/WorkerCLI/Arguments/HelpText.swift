@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `--help` prints, made from the tables alone.
+/// The output of `--help`, built from the tables only.
 enum HelpText {
     /// The list of commands.
     static func program(_ commands: [CommandSpec]) -> String {

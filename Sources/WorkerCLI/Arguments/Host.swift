@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// The machine this program runs on.
+/// The machine that runs this program.
 enum Host {
-    /// Its name as the kernel has it; `localhost` if it has none. C: `gethostname`.
+    /// Its name in the kernel; `localhost` without one. C: `gethostname`.
     static var name: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }

@@ -2,25 +2,23 @@
 
 internal import Glibc
 
-/// Ports of 127.0.0.1, for what a command starts beside itself.
+/// Ports of 127.0.0.1 for the servers that a command starts.
 enum LoopbackPort {
-    /// One that is free now, below the range from which the system takes ports by itself, where one could be taken at
-    /// any moment.
+    /// A port that is free now. It is below the range from which the system assigns ports, so it probably stays free.
     static func free() -> UInt16 {
         let (port, descriptor) = reserve()
         close(descriptor)
         return port
     }
 
-    /// One that nobody else gets while the descriptor is open: the preferred one if it is free, else another.
+    /// Reserves a port while the descriptor is open: the preferred one if it is free, otherwise another one.
     ///
-    /// A server that sets SO_REUSEADDR, as they all do, may bind it all the same, since this socket never listens
-    /// (socket(7)).
+    /// A server that sets SO_REUSEADDR, as all do, may still bind it, since this socket never listens (socket(7)).
     static func reserve(preferring preferred: UInt16? = nil) -> (port: UInt16, descriptor: Int32) {
         var port = preferred ?? .random(in: 20_000..<32_000)
         while true {
             let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            // Only the bind of a server may share the port, so the option comes after ours.
+            // The option is set after this bind, so that only a later bind of a server may share the port.
             if unsafe withAddress(port, { unsafe bind(probe, $0, $1) }) == 0 {
                 var on: Int32 = 1
                 unsafe setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -31,7 +29,7 @@ enum LoopbackPort {
         }
     }
 
-    /// Whether somebody listens there.
+    /// Whether a server listens on the port.
     static func answers(_ port: UInt16) -> Bool {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(probe) }

@@ -2,20 +2,19 @@
 
 internal import Glibc
 
-/// Where a secret comes from: a file that a flag names, or the environment. Never the command line, which every user of
-/// the machine can read.
+/// The source of a secret: a file that a flag names, or the environment. Never the command line, which all users of the
+/// machine can read.
 struct SecretSource: Sendable {
-    /// The flag; its value is a path.
+    /// The flag, whose value is a path.
     let flag: Flag
-    /// Holds the secret where no file is named.
+    /// The variable with the secret, if no file is named.
     let variable: String
-    /// What the secret is, for error lines: `32 bytes in Base64`.
+    /// The form of the secret for error lines, such as `32 bytes in Base64`.
     let content: String
 
-    /// More is some other file.
+    /// A larger file is not a secret.
     private static let limit = 65_536
 
-    /// A flag, and the variable of its secret.
     init(
         name: String, variable: String, example: String, fallback: String, content: String, meaning: String
     ) {
@@ -25,10 +24,10 @@ struct SecretSource: Sendable {
         self.content = content
     }
 
-    /// The secret as `parse` understands it; nil if none is given.
+    /// The secret that `parse` returns; nil if none is given.
     ///
-    /// - Parameter reason: why a text is none, without a word of it.
-    /// - Throws: `usage` for a file that cannot be read, and for what `parse` refuses.
+    /// - Parameter reason: why a text is refused, without quoting it.
+    /// - Throws: `usage` for an unreadable file and for a text that `parse` refuses.
     func read<Secret, Refusal>(
         _ arguments: Arguments, _ parse: (String) throws(Refusal) -> Secret, reason: (Refusal) -> String
     ) throws(CommandError) -> Secret? {
@@ -36,7 +35,7 @@ struct SecretSource: Sendable {
         let place: String
         if let path = arguments.text(flag.name) {
             place = arguments.place(of: flag)
-            // The path is not quoted: it is the secret itself where somebody took the one for the other.
+            // The path is not quoted: by mistake it may be the secret itself.
             guard let contents = SecretSource.contents(of: path) else {
                 let reason = "its file cannot be read: \(Terminal.reason(errno))"
                 throw .usage(place, reason, "give the path of a file that holds \(content)")
@@ -54,7 +53,7 @@ struct SecretSource: Sendable {
         }
     }
 
-    /// The text of a file, up to a limit; nil if it cannot be read, with the reason in `errno`.
+    /// The text of a file, up to a limit. Nil if it cannot be read; then `errno` has the reason.
     private static func contents(of path: String) -> String? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

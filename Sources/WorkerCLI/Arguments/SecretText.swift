@@ -2,17 +2,17 @@
 
 internal import JobModel
 
-/// What `worker credential set` reads: one secret as it is, or an object of texts as `postrider.log_in` takes it.
+/// The input of `worker credential set`: one bare secret, or an object of texts as in `postrider.log_in`.
 struct SecretText: Equatable, Sendable {
     /// The secrets by name.
     var secrets = Secrets()
-    /// In how many seconds the token ends, if it says so.
+    /// The lifetime of the token in seconds; nil if it is not given.
     var expiresIn: Int64?
 
-    /// Reads the text; white space around it counts for nothing.
+    /// Reads the text. Surrounding white space is ignored.
     ///
-    /// - Parameter kind: of the credential; it says what a bare secret is.
-    /// - Throws: a clause that says what is wrong, without a character of the text.
+    /// - Parameter kind: the kind of credential, which determines the name of a bare secret.
+    /// - Throws: a clause with the defect, without any character of the text.
     init(_ text: String, kind: String) throws(Defect) {
         var reader = Reader(text)
         reader.skipSpace()
@@ -36,10 +36,10 @@ struct SecretText: Equatable, Sendable {
         try check(kind)
     }
 
-    /// The rules that the database cannot look after once the secrets are sealed.
+    /// Checks the rules that the database cannot check once the secrets are sealed.
     private func check(_ kind: String) throws(Defect) {
         for (index, value) in secrets.pairs.enumerated() where !index.isMultiple(of: 2) {
-            // Some APIs take a key as the user and no password.
+            // Some APIs take a key as the user, without a password.
             let mayBeEmpty = kind == "basic" && secrets.pairs[index - 1] == "password"
             if value.isEmpty && !mayBeEmpty { throw Defect(reason: "one of its secrets is empty") }
             if value.utf8.count > 16_000 { throw Defect(reason: "one of its secrets is longer than 16,000 bytes") }
@@ -62,15 +62,15 @@ struct SecretText: Equatable, Sendable {
         }
     }
 
-    /// What is wrong with a text.
+    /// The defect of a text.
     struct Defect: Error, Equatable {
-        /// A clause.
+        /// The defect as a clause.
         var reason: String
     }
 
     private enum Value { case text(String), number(Int64) }
 
-    /// Reads one flat object (RFC 8259); nothing here needs more.
+    /// Reads one flat JSON object (RFC 8259).
     private struct Reader {
         private let scalars: [Unicode.Scalar]
         private var place = 0
@@ -94,7 +94,7 @@ struct SecretText: Equatable, Sendable {
             return true
         }
 
-        /// All of it but the space around.
+        /// The text without surrounding white space.
         var trimmed: String {
             let end = scalars.lastIndex { !Reader.isSpace($0) } ?? place - 1
             return place <= end ? scalars[place...end].reduce(into: "") { $0.unicodeScalars.append($1) } : ""

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sizes of memory as people write them: `268435456`, `512KiB`, `256MiB`, `1GiB`.
+/// Sizes of memory in the form `268435456`, `512KiB`, `256MiB`, `1GiB`.
 enum SizeText {
     private static let units: [(suffix: String, bytes: Int)] = [
         ("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
     ]
 
-    /// The bytes, or nil unless the text is a whole number, directly followed by its unit if it has one.
+    /// The bytes. Nil unless the text is a whole number, directly followed by its unit if it has one.
     static func parse(_ text: String) -> Int? {
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = DurationText.wholeNumber(text.dropLast(unit.suffix.count)) else { continue }
@@ -24,6 +24,6 @@ enum SizeText {
         return "\(bytes)"
     }
 
-    /// For people, in whole MiB.
+    /// The size for people, in whole MiB.
     static func rounded(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
 }

@@ -6,17 +6,19 @@ internal import HostileTarget
 internal import JobModel
 internal import Reactor
 
-/// Makes the calls of an audit as a worker would: by an agent whose sockets a poller waits for.
+/// Makes the calls of an audit like a worker: with an agent and a poller.
 final class AuditDriver {
     private let ground: AuditGround
     private let agent: HTTPAgent
     private var poller: Poller
     private var ready: [PollerEvent] = []
 
-    /// How long a call may take beyond its own limit before it counts as one that does not end.
+    /// A call that takes so much longer than its own limit counts as hanging: 5 s.
     private static let grace: UInt64 = 5_000_000_000
 
-    /// An agent of its own. - Throws: `internalError` with the remedy.
+    /// Creates the agent.
+    ///
+    /// - Throws: `internalError` with the remedy.
     init(_ ground: AuditGround) throws(CommandError) {
         self.ground = ground
         do throws(AgentError) {
@@ -31,7 +33,7 @@ final class AuditDriver {
         }
     }
 
-    /// Sends a hostile input, then an innocent call, and tells what was seen of both.
+    /// Sends a hostile input and then an innocent call, and returns what was observed.
     func trace(_ input: HostileInput) throws(CommandError) -> CallTrace {
         let servers = [ground.first, ground.second, ground.trap]
         let before = servers.map { (connections: $0.connections(), requests: $0.requests) }
@@ -53,7 +55,7 @@ final class AuditDriver {
         return trace
     }
 
-    /// Makes one call; nil if it does not end, in which case it is cancelled.
+    /// Makes one call. If it hangs, the call is cancelled and the result is nil.
     private func run(_ call: HTTPCall) throws(ReactorError) -> CallOutcome? {
         let (seconds, _) = call.limits.total.components
         let limit = MonotonicClock.now + UInt64(clamping: min(seconds, 3_600)) * 1_000_000_000 + AuditDriver.grace

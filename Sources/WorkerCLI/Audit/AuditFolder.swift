@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// A directory of the audit's own, with a files root and things beside it that nobody may reach through it.
+/// A temporary directory of the audit with a files root, and with objects next to it that no call may reach.
 ///
-/// `root` holds `up`, a link to the directory above, `link` and `linked.part`, links to the file `outside`, and `pipe`.
-/// All is removed at the end.
+/// `root` contains `up`, a link to the directory above, `link` and `linked.part`, links to the file `outside`, and
+/// `pipe`. The deinit removes the directory.
 final class AuditFolder: Sendable {
-    /// Where files of calls are.
+    /// The files root.
     let root: String
     private let path: String
 
-    /// Makes it below TMPDIR, else /tmp. C: `mkdtemp`.
+    /// Creates it below TMPDIR, or below /tmp. C: `mkdtemp`.
     init() throws(CommandError) {
         let base = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/postrider-audit-XXXXXX".utf8CString)
@@ -31,14 +31,14 @@ final class AuditFolder: Sendable {
 
     deinit { AuditFolder.remove(path) }
 
-    /// Whether `outside` is as it was made and nothing lies beside it.
+    /// Whether `outside` is unchanged and no other file was created next to it.
     var isUntouchedOutside: Bool {
         var status = stat()
         guard unsafe lstat("\(path)/outside", &status) == 0, status.st_size == 0 else { return false }
         return AuditFolder.names(path).sorted() == ["outside", "root"]
     }
 
-    /// Whether a file lies below the root.
+    /// Whether a file exists below the root.
     func holds(_ name: String) -> Bool { unsafe access("\(root)/\(name)", F_OK) == 0 }
 
     private static func names(_ path: String) -> [String] {
@@ -54,7 +54,7 @@ final class AuditFolder: Sendable {
         return names
     }
 
-    /// Follows no link.
+    /// Removes a directory tree without following links.
     private static func remove(_ path: String) {
         for name in names(path) where unsafe unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
         unsafe rmdir(path)

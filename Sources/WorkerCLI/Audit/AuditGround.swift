@@ -4,24 +4,24 @@ internal import Glibc
 internal import HostileTarget
 internal import JobModel
 
-/// What an audit plays on: three servers and a folder of its own, on this machine.
+/// The local environment of an audit: three servers and a directory.
 final class AuditGround: Sendable {
-    /// What calls are made to.
+    /// The server that calls are made to.
     let first: HostileServer
-    /// Another origin, which redirects lead to.
+    /// A second origin, to which redirects lead.
     let second: HostileServer
-    /// What the environment names as a proxy after `setTrap`; nobody may come to it.
+    /// The server that the environment names as a proxy after `setTrap`. No call may connect to it.
     let trap: HostileServer
-    /// Where files may be, and where they may not.
+    /// The directory with allowed and forbidden files.
     let folder: AuditFolder
 
-    /// What `/ok` answers.
+    /// The answer of `/ok`.
     static let innocentBody = [UInt8]("ok".utf8)
 
-    /// Below the range from which the system takes ports by itself.
+    /// Ports below the range from which the system assigns ports.
     private static let ports: ClosedRange<UInt16> = 24_100...24_399
 
-    /// Starts the servers and makes the folder.
+    /// Starts the servers and creates the directory.
     init() throws(CommandError) {
         do throws(HostileServer.NoFreePort) {
             first = try HostileServer(ports: AuditGround.ports)
@@ -35,7 +35,7 @@ final class AuditGround: Sendable {
         folder = try AuditFolder()
     }
 
-    /// Names the trap as a proxy in the environment of this process; before there are threads that look at it.
+    /// Sets the trap as a proxy in the environment of this process. Call it before other threads read the environment.
     func setTrap() {
         for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
             unsafe setenv(name, trap.url(""), 1)
@@ -43,7 +43,7 @@ final class AuditGround: Sendable {
         for name in ["no_proxy", "NO_PROXY"] { unsafe unsetenv(name) }
     }
 
-    /// A call to the first server, with private addresses allowed and limits that make the audit short.
+    /// A call to the first server. Private addresses are allowed, and short limits keep the audit short.
     func call(
         _ path: String, method: HTTPMethod = .get, query: [FormField] = [], headers: [HTTPHeader] = [],
         body: RequestBody = .none, limits: CallLimits = AuditGround.limits
@@ -53,6 +53,6 @@ final class AuditGround: Sendable {
             allowsPrivateNetwork: true)
     }
 
-    /// Those of calls that need no others.
+    /// The limits of ordinary calls.
     static let limits = CallLimits(total: .seconds(5), connect: .seconds(2), maxResponseBytes: 1 << 20)
 }

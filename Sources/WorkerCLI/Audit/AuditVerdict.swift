@@ -2,9 +2,9 @@
 
 internal import JobModel
 
-/// Holds what was seen of a hostile input against what must become of it.
+/// Compares the observations about a hostile input with the required end.
 enum AuditVerdict {
-    /// One line for the person who reads: `ok`, or a fault with all that is not as it must be.
+    /// One line for the user: `ok`, or a fault with all deviations.
     static func finding(_ input: HostileInput, _ trace: CallTrace) -> Finding {
         let defects = defects(input, trace)
         guard !defects.isEmpty else {
@@ -12,7 +12,7 @@ enum AuditVerdict {
             return Finding(.ok, input.group, "\(input.text): \(trace.failure?.code.rawValue ?? "harmless")\(growth)")
         }
         let text = "\(input.text): must \(input.end.words); " + defects.joined(separator: "; ")
-        // Whatever else is wrong, it is not told here.
+        // The line must not contain the secret, even if an error message does.
         return Finding(.fault, input.group, text.replacing(HostileInput.secret, with: "…"))
     }
 

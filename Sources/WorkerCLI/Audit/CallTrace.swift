@@ -2,24 +2,24 @@
 
 internal import JobModel
 
-/// What was seen of one call, by the agent and by the servers around it.
+/// The observations about one call, by the agent and by the servers.
 struct CallTrace: Sendable {
-    /// How it ended; nil: it did not, and was cancelled.
+    /// The outcome; nil if the call hung and was cancelled.
     var outcome: CallOutcome?
-    /// Connections that were made to any of the servers meanwhile.
+    /// How many connections were made to any of the servers.
     var connections = 0
-    /// Requests that came to the server that the call is for.
+    /// How many requests reached the server of the call.
     var requests = 0
-    /// Requests that came to the other server, the one that redirects lead to.
+    /// How many requests reached the second server, to which redirects lead.
     var elsewhere = 0
-    /// Connections to the server that the environment names as a proxy.
+    /// How many connections reached the server that the environment names as a proxy.
     var trapped = 0
     /// By how many bytes the memory of the process grew at most.
     var growth = 0
-    /// How an innocent call ended that came next on the same agent; nil: it did not.
+    /// The outcome of an innocent call that followed on the same agent; nil if it hung.
     var innocent: CallOutcome?
 
-    /// The end in a few words, for a fault.
+    /// The outcome in a few words, for a fault.
     var words: String {
         switch outcome?.ending {
         case nil: "it did not end"
@@ -29,7 +29,7 @@ struct CallTrace: Sendable {
         }
     }
 
-    /// The failure, if it ended as one or has a body that could not be decoded.
+    /// The failure, if the call failed or its body could not be decoded.
     var failure: CallFailure? {
         switch outcome?.ending {
         case .failure(let failure): failure
@@ -38,7 +38,7 @@ struct CallTrace: Sendable {
         }
     }
 
-    /// The answer, if there was one.
+    /// The answer; nil without one.
     var response: HTTPResponse? {
         if case .response(let response)? = outcome?.ending { response } else { nil }
     }

@@ -3,11 +3,11 @@
 internal import HostileTarget
 internal import JobModel
 
-/// Every way to write an address that is not of the public internet, for calls that may reach no other.
+/// All notations of addresses outside of the public internet, for calls that are limited to public addresses.
 enum HostileAddresses {
     private static let group = "addresses"
 
-    /// Hosts that lead to this machine, where a server waits that would see them come.
+    /// Hosts that lead to this machine. Its server would see the connection.
     private static let loopback = [
         "127.0.0.1", "127.1", "127.0.1", "127.255.255.254", "2130706433", "0x7f000001", "0x7f.1", "0X7F.0.0.0x1",
         "0177.0.0.1", "0177.1", "017700000001", "0", "0.0.0.0", "0x0", "localhost", "LOCALHOST", "sub.localhost",
@@ -16,8 +16,8 @@ enum HostileAddresses {
         "user:\(HostileInput.secret)@127.0.0.1",
     ]
 
-    /// Hosts that libcurl leads to this machine if it maps names beyond ASCII; else a name server is asked, and
-    /// whatever it says, the server here must not see them come.
+    /// Hosts that lead to this machine if libcurl maps characters beyond ASCII. Otherwise a name server is asked. In
+    /// both cases the server here must see no connection.
     private static let mapped = [
         "①②⑦.⓪.⓪.①", "１２７.0.0.1", "127。0。0。1", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127.0.0.1.", "localhost.",
     ]
@@ -28,7 +28,7 @@ enum HostileAddresses {
         "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "[fe80::a9fe:a9fe]", "100.100.100.200", "192.0.0.192",
     ]
 
-    /// One of each range that is not of the public internet.
+    /// One address of each range outside of the public internet.
     private static let reserved = [
         "10.0.0.1", "012.0.0.1", "100.64.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "0300.0250.0.1",
         "192.0.0.1",
@@ -38,7 +38,7 @@ enum HostileAddresses {
         "[fe80::1%25lo]", "[fe80::1]", "[fec0::1]", "[ff02::1]",
     ]
 
-    /// Each is refused, whatever port and path.
+    /// The inputs. Each must be refused, with any port and path.
     static func inputs(_ ground: AuditGround) -> [HostileInput] {
         let port = ground.first.port
         let hosts =

@@ -3,10 +3,10 @@
 internal import HostileTarget
 internal import JobModel
 
-/// Answers that no real server gives, from the paths of a `HostileServer`.
+/// Answers that no correct server gives, from the paths of a `HostileServer`.
 enum HostileAnswers {
     private static let group = "answers"
-    /// By how much the process may grow while 1 GiB is unpacked into an answer of 10 MiB at most.
+    /// How much the process may grow while 1 GiB is decompressed into an answer of at most 10 MiB.
     private static let bombGrowth = 64 << 20
 
     static func inputs(_ ground: AuditGround) -> [HostileInput] {
@@ -28,11 +28,11 @@ enum HostileAnswers {
             ("chunks without end", "/endless", .tooLarge),
             ("zeros without end behind gzip", "/padded-gzip", .tooLarge),
         ]
-        // Where a kept connection breaks before an answer, what may be repeated is sent once more, on a new one.
+        // If a kept connection breaks before an answer, a repeatable request is sent once more on a new connection.
         let broken: [(text: String, path: String, code: ErrorCode)] = [
             ("a connection that is reset", "/reset", .reset), ("a connection that closes", "/empty", .emptyReply),
         ]
-        // What is no HTTP: versions of libcurl call it by different names.
+        // Answers that are not HTTP. Versions of libcurl report them with different codes.
         let malformed: [(text: String, path: String)] = [
             ("the greeting of a mail server", "/garbage"), ("a chunk without a length", "/bad-chunk"),
             ("a chunk with a length of 68 bits", "/huge-chunk"), ("two lengths that differ", "/two-lengths"),
@@ -102,7 +102,8 @@ enum HostileAnswers {
         return answers.map { text, path, body, headers in
             HostileInput(group, text, ground.call(path), .answered(body: body, headers: headers))
         } + [
-            // No status that a job would accept; what follows is taken for its body, up to the end of the connection.
+            // The status is not one that a job would accept. The bytes after it count as its body, up to the end of the
+            // connection.
             HostileInput(
                 group, "a change of protocol that nobody asked for", ground.call("/switch"),
                 .answered(status: 101, body: [UInt8]("no HTTP".utf8), headers: nil))

@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-/// Paths that lead out of the directory of files, for downloads and for parts that are sent.
+/// Paths that lead out of the files root, for downloads and for file parts.
 enum HostileFiles {
     private static let group = "files"
 
@@ -22,7 +22,7 @@ enum HostileFiles {
                 ground.call("/echo", method: .post, body: .parts([BodyPart(name: "a", content: .file(path: path))])),
                 .refused([.file]), also: untouched)
         }
-        // `linked` is written to a file `linked.part` first, which is a link already.
+        // A download to `linked` first writes the file `linked.part`, which is a link already.
         let written =
             (paths + ["linked", "a.part", "a.part.meta"]).map { path in
                 HostileInput(

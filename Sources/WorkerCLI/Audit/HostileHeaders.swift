@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-/// Headers, parts and forms of a request that would say more than they may.
+/// Headers, parts and forms that try to inject further lines into a request.
 enum HostileHeaders {
     private static let group = "headers"
     private static let injection = "a\r\nX-Injected: 1"

@@ -2,19 +2,19 @@
 
 internal import JobModel
 
-/// One input of the hostile list: what is sent, and what must become of it.
+/// One hostile input with its required end.
 struct HostileInput: Sendable {
-    /// The part of the list that it belongs to, in one word: `addresses`.
+    /// The group of the input in one word, such as `addresses`.
     var group: String
-    /// What is sent, for the person who reads; holds no secret.
+    /// The input in words for the user, without secrets.
     var text: String
-    /// How it is sent.
+    /// The call that sends it.
     var call: HTTPCall
-    /// What must become of it.
+    /// The required end.
     var end: RequiredEnd
-    /// By how many bytes the memory of the process may grow meanwhile; nil: it is not measured.
+    /// By how many bytes the process may grow; nil: not measured.
     var mayGrow: Int?
-    /// Looks at what the call must have left behind, or not; nil: all is as it must be.
+    /// Checks the traces of the call. It returns a defect, or nil if all is correct.
     var also: (@Sendable () -> String?)?
 
     init(
@@ -29,10 +29,10 @@ struct HostileInput: Sendable {
         self.also = also
     }
 
-    /// Stands wherever an input has a password, a token or a body; no message may quote it.
+    /// The password, token or body of every input. No message may quote it.
     static let secret = "audit-secret-7f3c"
 
-    /// The whole list, in the order in which it is tried.
+    /// All inputs in order.
     static func all(_ ground: AuditGround) -> [HostileInput] {
         HostileAddresses.inputs(ground) + HostileURLs.inputs(ground) + HostileProxies.inputs(ground)
             + HostileRedirects.inputs(ground) + HostileHeaders.inputs(ground) + HostileAnswers.inputs(ground)

@@ -3,7 +3,7 @@
 internal import HostileTarget
 internal import JobModel
 
-/// Calls through a proxy, which resolves names itself: what is private by its writing may not be handed to it.
+/// Calls through a proxy, which resolves names itself. No host whose text shows a private address may be given to it.
 enum HostileProxies {
     private static let group = "proxies"
 

@@ -3,7 +3,7 @@
 internal import HostileTarget
 internal import JobModel
 
-/// Answers that lead elsewhere: to other protocols, in circles, and to another origin with what is not for it.
+/// Redirects to other protocols, in circles, and to another origin with data that it must not get.
 enum HostileRedirects {
     private static let group = "redirects"
 
@@ -133,7 +133,7 @@ enum HostileRedirects {
         ]
     }
 
-    /// Each byte that is not a letter or digit as `%XX`.
+    /// Encodes each byte except letters and digits as `%XX`.
     private static func percent(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {

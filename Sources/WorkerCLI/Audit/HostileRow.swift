@@ -2,21 +2,21 @@
 
 internal import PGClient
 
-/// One statement that must be refused where it is given: a row for `postrider.jobs`, or a spec for `submit`.
+/// One statement that the database must refuse: a row for `postrider.jobs`, or a spec for `submit`.
 struct HostileRow: Sendable {
-    /// What is wrong with it, for the person who reads; holds no secret.
+    /// Its defect in words for the user, without secrets.
     var text: String
     /// The statement.
     var statement: String
-    /// What the refusal begins with, a column or a place of the spec; nil: PostgreSQL refuses it itself, and knows
-    /// none.
+    /// The required beginning of the message, a column or a place of the spec. Nil: PostgreSQL itself refuses it and
+    /// names no place.
     var place: String?
 
-    /// SQLSTATEs that are a refusal: of Postrider, of a value, of a constraint, of a syntax, of what is nested too
-    /// deep.
+    /// SQLSTATE classes that count as a refusal: Postrider's own, data, constraints and limits.
     private static let classes: Set<String> = ["PR", "22", "23", "54"]
 
-    /// What is not as it must be; nil: all is. `error` is what came of the statement, nil if it was taken.
+    /// The deviation from the requirement, nil without one. `error` is the result of the statement, nil if it
+    /// succeeded.
     func defect(_ error: PGError?) -> String? {
         guard let error else { return "it was taken" }
         let told = [error.message, error.detail ?? "", error.hint ?? ""]
@@ -30,7 +30,7 @@ struct HostileRow: Sendable {
         return error.hint?.isEmpty == false ? nil : "the refusal has no hint"
     }
 
-    /// What it must do, for a fault.
+    /// The requirement in words, for a fault.
     var requirement: String {
         place.map { "be refused for \($0.split(separator: ":").first ?? "")" } ?? "be refused"
     }

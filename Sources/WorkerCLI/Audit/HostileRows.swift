@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows and specs that cannot be meant, or that somebody means ill.
+/// Rows and specs that are mistakes or attacks.
 enum HostileRows {
     private static let secret = HostileInput.secret
     private static let good = "'http://h/'"
 
-    /// Each is refused.
+    /// All rows. The database must refuse each of them.
     static var all: [HostileRow] { urls + headers + bodies + others + specs }
 
-    /// A row of these columns, refused for the one that is named, else for the last.
+    /// A row of these columns. The error must name `column`, or else the last column.
     private static func row(_ text: String, _ columns: String, _ values: String, at column: String? = nil) -> HostileRow
     {
         let last = columns.split(separator: ",").last.map { String($0.drop { $0 == " " }) } ?? ""
         return HostileRow(text: text, statement: insert(columns, values), place: "jobs.\(column ?? last): ")
     }
 
-    /// A row with a value that its column's type does not have: PostgreSQL refuses it, and does not say the column.
+    /// A row with a value outside of its column's type. PostgreSQL refuses it without naming the column.
     private static func untyped(_ text: String, _ columns: String, _ values: String) -> HostileRow {
         HostileRow(text: text, statement: insert(columns, values), place: nil)
     }

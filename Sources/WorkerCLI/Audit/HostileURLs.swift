@@ -3,11 +3,11 @@
 internal import HostileTarget
 internal import JobModel
 
-/// What is no URL, or one that programs read in different ways, for calls that may reach every address.
+/// Invalid URLs, and URLs that programs read in different ways, for calls that may reach all addresses.
 enum HostileURLs {
     private static let group = "urls"
 
-    /// Each is refused as a URL before anything is looked up.
+    /// The inputs. Each must be refused as a URL before a look-up.
     static func inputs(_ ground: AuditGround) -> [HostileInput] {
         let port = ground.first.port
         let here = "127.0.0.1:\(port)"
@@ -57,7 +57,7 @@ enum HostileURLs {
         ]
     }
 
-    /// What may be sent and must not become more than it is.
+    /// Inputs that may be sent, but must not change the request.
     private static func harmless(_ ground: AuditGround) -> [HostileInput] {
         let lines = "a\r\nX-Injected: 1\r\n\r\nGET /second HTTP/1.1"
         return [

@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// How much memory this process has at most held between two moments.
+/// Measures the peak memory of this process between two moments.
 struct PeakMemory {
     private let before: Int
 
-    /// Begins: the peak so far is forgotten, where the kernel lets it be. C: `/proc/self/clear_refs`.
+    /// Begins: resets the peak if the kernel allows it. C: `/proc/self/clear_refs`.
     init() {
         let file = unsafe open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
         if file >= 0 {
@@ -16,11 +16,11 @@ struct PeakMemory {
         before = PeakMemory.bytes(of: "VmRSS:")
     }
 
-    /// By how many bytes the peak lies above what was held at the beginning; too much where a peak before it could not
-    /// be forgotten, never too little.
+    /// By how many bytes the peak exceeds the memory at the beginning. If the peak could not be reset, the result may
+    /// be too high, but never too low.
     var growth: Int { max(0, PeakMemory.bytes(of: "VmHWM:") - before) }
 
-    /// A line of `/proc/self/status`, which counts in KiB.
+    /// The value of a line of `/proc/self/status`, in bytes. The file counts in KiB.
     private static func bytes(of name: String) -> Int {
         guard let file = unsafe fopen("/proc/self/status", "re") else { return 0 }
         defer { unsafe fclose(file) }

@@ -2,18 +2,19 @@
 
 internal import JobModel
 
-/// What must become of a hostile input.
+/// The required end of a hostile input.
 enum RequiredEnd: Sendable {
-    /// It ends with one of these codes, nothing is sent and nothing is connected.
+    /// The call fails with one of these codes, without a connection.
     case refused([ErrorCode])
-    /// It ends with one of these codes after so many requests to its own server, and none to another.
+    /// The call fails with one of these codes, after so many requests to its server and none to the other.
     case failed([ErrorCode], requests: Int)
-    /// It is answered with this body, and these header lines if they are given.
+    /// The call gets this body, and these header lines if they are given.
     case answered(status: Int = 200, body: [UInt8], headers: [String]?)
-    /// After so many requests in all, the last one had the first of these lines, and none that begins like the second.
+    /// So many requests arrive. The last one contains all lines of `holds`, and no line that begins like one of
+    /// `lacks`.
     case arrived(requests: Int = 1, holds: [String], lacks: [String])
 
-    /// One of these, in words that follow "must".
+    /// The requirement in words that follow "must".
     var words: String {
         switch self {
         case .refused(let codes): "be refused as \(RequiredEnd.anyOf(codes)), nothing sent"
@@ -28,7 +29,7 @@ enum RequiredEnd: Sendable {
         }
     }
 
-    /// What is not as it must be; nil: all is. Quotes nothing of a request.
+    /// The deviation from the requirement, nil without one. It quotes no part of a request.
     func defect(in trace: CallTrace) -> String? {
         guard trace.outcome != nil else { return trace.words }
         switch self {
@@ -59,7 +60,7 @@ enum RequiredEnd: Sendable {
         return trace.requests + trace.elsewhere == 0 ? nil : "a request came"
     }
 
-    /// Compares the lines of a request as it came; a lone CR or LF ends a line, as lax servers have it.
+    /// Compares the lines of a request. A lone CR or LF ends a line, as in lenient servers.
     private static func requestDefect(_ request: [UInt8], _ holds: [String], _ lacks: [String]) -> String? {
         let lines = String(decoding: request, as: UTF8.self)
             .split { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }

@@ -2,12 +2,12 @@
 
 internal import PGClient
 
-/// Gives bad rows to a database, each in a savepoint of one transaction that is rolled back.
+/// Tries bad rows on a database, each in a savepoint of one transaction that is rolled back.
 ///
-/// Nothing of it is left but gaps in the ids, no worker hears of it, and what the rows hold is a marker and no secret.
-/// The server's log has a line for each refusal, if it logs statements that fail.
+/// Only gaps in the ids remain. No worker is notified, and the rows contain a marker instead of secrets. If the server
+/// logs failed statements, its log gets a line for each refusal.
 struct RowAudit: ~Copyable {
-    /// Of each line about a row.
+    /// The group of each line about a row.
     static let group = "rows"
 
     private let connection: PGConnection
@@ -16,7 +16,7 @@ struct RowAudit: ~Copyable {
         self.connection = connection
     }
 
-    /// Why no row can be tried with this connection; nil: rows can be tried.
+    /// Why no row can be tried on this connection; nil if rows can be tried.
     func obstacle() throws(PGError) -> Finding? {
         let answer = try connection.query(
             """
@@ -34,9 +34,10 @@ struct RowAudit: ~Copyable {
         )
     }
 
-    /// Tries all of these and hands over a line for each; whatever happens, nothing is committed.
+    /// Tries all rows and reports a line for each. It never commits.
     func run(_ rows: [HostileRow], _ tell: (Finding) -> Void) throws(PGError) {
-        // A row that were taken would hold its locks until the end; nobody shall wait for it, nor it for others.
+        // An accepted row would hold its locks until the end. Other sessions must not wait for them for long, nor this
+        // one for theirs.
         try connection.execute(
             """
             begin; set local lock_timeout = '5s'; set local statement_timeout = '20s';
@@ -52,7 +53,7 @@ struct RowAudit: ~Copyable {
         try connection.execute("rollback")
     }
 
-    /// What came of a row; nil: it was taken.
+    /// The error of a row; nil if the database accepted it.
     private func refusal(of row: HostileRow) throws(PGError) -> PGError? {
         try connection.execute("savepoint audit")
         var refusal: PGError?
@@ -66,7 +67,7 @@ struct RowAudit: ~Copyable {
         return refusal
     }
 
-    /// One line for the person who reads.
+    /// One line for the user.
     static func finding(_ row: HostileRow, _ refusal: PGError?) -> Finding {
         guard let defect = row.defect(refusal) else {
             return Finding(.ok, group, "\(row.text): \(refusal?.sqlState?.rawValue ?? "")")

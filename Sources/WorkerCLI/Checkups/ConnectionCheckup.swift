@@ -2,15 +2,16 @@
 
 internal import PGClient
 
-/// Whether the server lets a worker of this login open its sessions.
+/// Checks whether the server has enough free connections for a worker of this login.
 enum ConnectionCheckup {
-    /// Sessions that a worker may open: jobs, duties, callbacks, pruning. Two more read for the dashboard and the
-    /// metrics.
+    /// The sessions of a worker: jobs, duties, callbacks and pruning. Two more read for the dashboard and the metrics.
     private static let sessions = 4
 
-    /// The narrowest of the limits, and how many it leaves. The session that asks ends before a worker's begin;
-    /// superusers are held to the server's limit only. `reserved_connections` and the role that may use them came with
-    /// PostgreSQL 16. Of other roles' sessions a login may not see the type: those of no database are the server's own.
+    /// The smallest of the limits, and how many connections it leaves.
+    ///
+    /// The session that asks ends before a worker starts. Superusers are subject only to the server's limit.
+    /// `reserved_connections` and its role came with PostgreSQL 16. A login may not see the type of other roles'
+    /// sessions, so sessions without a database count as the server's own.
     private static let question = """
         with others as (
           select a.usesysid, a.datid from pg_stat_activity a
@@ -40,7 +41,7 @@ enum ConnectionCheckup {
         limit 1
         """
 
-    /// What is free, of which limit, and how to raise that one if it is not enough.
+    /// How many connections are free, by which limit, and how to raise it if there are too few.
     static func finding(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
         let answer = try connection.query(question)
         let (kind, free) = (answer.text(0, 0), answer.int64(0, 2))

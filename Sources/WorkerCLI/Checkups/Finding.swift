@@ -2,20 +2,20 @@
 
 /// One line of `worker doctor` or `worker audit`.
 struct Finding: Equatable, Sendable {
-    /// How bad it is.
+    /// The severity.
     enum Grade: String, Sendable {
-        /// As it should be.
+        /// Correct.
         case ok
-        /// Calls are made, but somebody should look.
+        /// Calls are made, but an operator should check it.
         case notice
-        /// A worker does not start, or jobs do not end, until it is mended.
+        /// A worker does not start, or jobs do not end, until it is repaired.
         case fault
     }
 
     var grade: Grade
-    /// What was looked at, in one or two words.
+    /// The checked subject, in one or two words.
     var subject: String
-    /// What was found and, unless all is well, what mends it.
+    /// The result and, unless it is correct, the remedy.
     var text: String
 
     init(_ grade: Grade, _ subject: String, _ text: String) {

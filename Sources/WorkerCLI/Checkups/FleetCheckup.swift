@@ -3,9 +3,10 @@
 internal import PGClient
 internal import SecretSealing
 
-/// What `worker doctor` finds in the schema: who works, and what waits for a person.
+/// The findings of `worker doctor` in the schema: the workers, and conditions that need an operator.
 enum FleetCheckup {
-    /// Of the views, which who only looks on may read too. lane_status takes seconds where lanes are very many.
+    /// The query on the views, which read-only roles may use as well. `lane_status` takes seconds if there are very
+    /// many lanes.
     private static func question(runsJobs: Bool) -> String {
         """
         with standing as materialized (
@@ -44,7 +45,7 @@ enum FleetCheckup {
         """
     }
 
-    /// Whether the database is another one than the stored identity says.
+    /// Whether the database differs from the stored identity.
     private static let identity = """
         , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
               is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
@@ -54,7 +55,7 @@ enum FleetCheckup {
           (select count(*) from postrider_internal.ready r where r.worker > 0 and r.at_most_once)
         """
 
-    /// All of it, and whether a worker with these flags could send secrets and sign webhooks.
+    /// All findings, including whether a worker with these flags could send secrets and sign webhooks.
     static func findings(
         _ connection: borrowing PGConnection, _ configuration: RunConfiguration
     ) throws(PGError) -> [Finding] {
@@ -68,12 +69,12 @@ enum FleetCheckup {
         return findings
     }
 
-    /// As much as the views show.
+    /// The findings that the views allow.
     static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
         findings(try connection.query(question(runsJobs: false)))
     }
 
-    /// Workers, queues, lanes, credentials, schedules, foreign keys.
+    /// The findings about workers, queues, lanes, credentials, schedules and foreign keys.
     private static func findings(_ answer: borrowing PGResult) -> [Finding] {
         let workers = answer.int64(0, 0)
         var findings = [
@@ -139,7 +140,7 @@ enum FleetCheckup {
         return findings
     }
 
-    /// Whether the first worker that starts will find a restore.
+    /// Whether the next worker that starts will detect a restore.
     private static func restore(_ answer: borrowing PGResult) -> Finding {
         if answer.bool(0, 15) {
             return Finding(
@@ -151,7 +152,7 @@ enum FleetCheckup {
         return Finding(.ok, "identity", "the database that is stored in it\(last)")
     }
 
-    /// Ready jobs in queues that no worker takes, though some are running; nil: none.
+    /// The finding about ready jobs in queues that no running worker takes. Nil without such jobs.
     private static func untaken(_ answer: borrowing PGResult) -> Finding? {
         let queues = answer.int64(0, 9)
         guard queues > 0 else { return nil }
@@ -164,7 +165,7 @@ enum FleetCheckup {
                 + "; start a worker with --queue NAME, or: select postrider.cancel_all(queue => 'NAME')")
     }
 
-    /// Whether the keys open what is sealed; 1,000 secrets are tried.
+    /// Whether the keys open the sealed secrets. It tries at most 1,000.
     private static func secrets(
         _ connection: borrowing PGConnection, _ keys: SecretKeys?
     ) throws(PGError) -> Finding {

@@ -3,17 +3,16 @@
 internal import Engine
 internal import HTTPAgent
 
-/// What `worker doctor` finds on this machine.
+/// The findings of `worker doctor` on this machine.
 enum MachineCheckup {
-    /// libcurl, and the limits of this process.
+    /// The findings about libcurl and the limits of this process.
     static func findings(concurrency: Int, memory: Int) -> [Finding] {
         var findings = [transport(), descriptors(concurrency)]
         if let machine = MachineMemory.bytes() { findings.append(self.memory(budget: memory, machine: machine)) }
         return findings
     }
 
-    /// Whether a worker with this budget fits into the memory of the machine or its control group, and something beside
-    /// it.
+    /// Whether a worker with this budget fits into the memory of the machine or its control group, with some reserve.
     static func memory(budget: Int, machine: Int) -> Finding {
         let needed = budget + EngineConfiguration.memoryBeside
         let text =
@@ -39,7 +38,7 @@ enum MachineCheckup {
         }
     }
 
-    /// What a worker would have once it has raised its limit, as it does when it starts.
+    /// The descriptors of a worker after it has raised its limit, as it does at its start.
     private static func descriptors(_ concurrency: Int) -> Finding {
         let budget = DescriptorBudget.raised()
         let needed = DescriptorBudget.needed(forCalls: concurrency)

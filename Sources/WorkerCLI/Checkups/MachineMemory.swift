@@ -2,11 +2,12 @@
 
 internal import Glibc
 
-/// How much memory this process may have: the machine's memory or the limit of its control group, whichever is smaller.
+/// The memory that this process may use: the machine's memory or the limit of its control group. The smaller one
+/// counts.
 enum MachineMemory {
-    /// Bytes; nil if neither can be read.
+    /// The bytes; nil if neither can be read.
     ///
-    /// - Parameter root: stands for `/` in tests.
+    /// - Parameter root: replaces `/` in tests.
     static func bytes(root: String = "") -> Int? {
         let machine = read("\(root)/proc/meminfo").flatMap(total)
         let groups = read("\(root)/proc/self/cgroup") ?? ""
@@ -20,15 +21,15 @@ enum MachineMemory {
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
     }
 
-    /// What `memory.max` (version 2) and `memory.limit_in_bytes` (version 1) say; nil: no limit.
+    /// The limit in `memory.max` (version 2) or `memory.limit_in_bytes` (version 1); nil: no limit.
     static func limit(text: String) -> Int? {
         let word = text.split(separator: "\n").first.map(String.init) ?? ""
-        // Without a limit version 1 gives 2^63, rounded down to a page.
+        // Without a limit, version 1 contains 2^63, rounded down to a page.
         return Int(word).flatMap { $0 < 1 << 60 ? $0 : nil }
     }
 
-    /// The files that may hold a limit: of the own group and of all above it. Inside a container the path is often the
-    /// path on the host, and the container's own limit is at the mount point.
+    /// The files that may contain a limit: for the process's group and all groups above it. Inside a container the path
+    /// is often the path on the host, and the container's own limit is at the mount point.
     static func limitFiles(_ groups: String) -> [String] {
         var files: [String] = []
         for line in groups.split(separator: "\n") {

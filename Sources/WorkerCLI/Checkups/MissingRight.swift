@@ -2,16 +2,16 @@
 
 internal import PGClient
 
-/// What a login lacks that wants to run jobs or to migrate, and who can give it.
+/// The right that a login lacks to run jobs or to migrate, and the role that can grant it.
 ///
-/// Asks the catalogs, which everybody may read: a role without the schema cannot even name its tables.
+/// It reads only catalogs that all roles may read: a role without rights in the schema cannot even name its tables.
 struct MissingRight: Equatable {
-    /// What the login may not do.
+    /// The missing right.
     var reason: String
-    /// What to do about it, as whom.
+    /// The remedy, and the role for it.
     var remedy: String
 
-    /// What keeps the login from running jobs; nil: nothing does, or there is no schema to have rights in.
+    /// Why the login cannot run jobs; nil if it can, or if the schema is missing.
     static func toRunJobs(_ connection: borrowing PGConnection) throws(PGError) -> MissingRight? {
         let answer = try connection.query(
             """
@@ -33,13 +33,13 @@ struct MissingRight: Equatable {
                     "there is no role postrider_worker; run worker migrate as a role with CREATEROLE, or connect as \(owner)"
             )
         }
-        // The role has its rights in each database of the server by a migrate of that one.
+        // The role gets its rights in each database of the server by a migrate of that database.
         let here = "postrider_worker has no rights in this database; as \(migrator(owner)): worker migrate"
         let remedies = [answer.bool(0, 3) ? nil : here, membership.grant].compactMap { $0 }
         return MissingRight(reason: reason, remedy: remedies.joined(separator: "; and "))
     }
 
-    /// What helps after a migration that could not set up roles, ownership and privileges as they should be.
+    /// The remedy after a migration that could not set up roles, ownership and privileges.
     static func remedyOfRoles(_ connection: borrowing PGConnection) throws(PGError) -> String {
         let owner = try RoleMembership.found("postrider_owner", connection)
         let names = "'postrider_owner', 'postrider_worker', 'postrider_client', 'postrider_admin', 'postrider_reader'"
@@ -49,8 +49,8 @@ struct MissingRight: Equatable {
         return "\(grant); then migrate again, or with --no-roles"
     }
 
-    /// What helps a login that was refused by the schema it wants to migrate; nil: it has its owner's rights, or there
-    /// is none.
+    /// The remedy for a login that was refused by the schema it migrates. Nil if it has the owner's rights, or if the
+    /// schema is missing.
     static func remedyOfMigration(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(
             """

@@ -2,22 +2,23 @@
 
 internal import PGClient
 
-/// Whether a pooler shares the server's sessions out by the transaction, and the worker would know.
+/// Detects a pooler that assigns server sessions per transaction.
 enum PoolerCheckup {
-    /// The server's process and when it began, which nothing else has in common with it, on another host either.
+    /// The server process and its start time, which together identify a session, even across hosts.
     private static let question =
         "select pg_backend_pid(), a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()"
-    /// More than the 20 sessions of a pool by PgBouncer's default, should it give them in turn; else the first is the
-    /// same one.
+    /// More statements than the 20 sessions in a default pool of PgBouncer, in case it uses them in turn. Otherwise the
+    /// first session is used again.
     private static let (statements, otherStatements) = (5, 20)
 
-    /// How long another session is waited for: a pool that is used up lets who comes then wait for minutes.
+    /// The longest wait for the second session. An exhausted pool would let a new client wait for minutes.
     private static let waitSeconds = 10
 
-    /// The pooler, if there is one; nil: none, or one that gives each of its clients a session.
+    /// The finding about a pooler. Nil without a pooler, or if it gives each client its own session.
     ///
-    /// Sure by this: of two connections that are open at once, both were answered by one session. A pooler has to
-    /// announce a process of its own making, to which requests to cancel go, so without one nothing more is asked.
+    /// The proof: one session has answered on two connections that were open at the same time. A pooler must report its
+    /// own process id, to which requests to cancel are sent. If the reported id is the server's, there is no further
+    /// check.
     static func finding(
         _ connection: borrowing PGConnection, _ database: PGConnectionString, usesPreparedStatements: Bool
     ) throws(PGError) -> Finding? {
@@ -30,7 +31,7 @@ enum PoolerCheckup {
         do throws(PGError) {
             guard try isAnswered(by: first, database) else { return nil }
         } catch {
-            // A server that takes no writes is a fault already.
+            // A server that accepts no writes is reported elsewhere as a fault.
             if error.foundReadOnly { return nil }
             return Finding(
                 .notice, "pooler",
@@ -45,7 +46,7 @@ enum PoolerCheckup {
             : Finding(.ok, "pooler", "each transaction may run in another session, and --prepare off is given")
     }
 
-    /// Whether another connection, open beside the first, comes to one of these sessions.
+    /// Whether another connection, open at the same time, uses one of these sessions.
     private static func isAnswered(by sessions: Set<String>, _ database: PGConnectionString) throws(PGError) -> Bool {
         let other = try PGConnection(database, answerSeconds: waitSeconds)
         for _ in 0..<otherStatements {
@@ -54,7 +55,7 @@ enum PoolerCheckup {
         return false
     }
 
-    /// What tells the session that answers from all others.
+    /// The identity of the session that answers.
     private static func session(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(question)
         guard answer.rowCount == 1, let start = answer.optionalText(0, 1) else { return nil }

@@ -2,9 +2,9 @@
 
 internal import PGClient
 
-/// `default_transaction_read_only` on a server that is no standby: whose setting it is, and what takes it back.
+/// Explains `default_transaction_read_only` on a server that is not a standby: where it is set, and how to unset it.
 ///
-/// It is not overridden: that is also how a database is closed for a while, and an old primary for good.
+/// It is not overridden, because it is also used to close a database for a while, or a former primary permanently.
 enum ReadOnlyDefault {
     private static let question = """
         select s.source, quote_ident(session_user), quote_ident(current_database())
@@ -12,7 +12,7 @@ enum ReadOnlyDefault {
         where s.name = 'default_transaction_read_only' and s.setting = 'on' and not pg_is_in_recovery()
         """
 
-    /// What is set and how to unset it; nil: sessions like this one take writes, or the server is a standby.
+    /// Where it is set and how to unset it. Nil if such sessions may write, or if the server is a standby.
     static func advice(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else { return nil }
@@ -32,7 +32,7 @@ enum ReadOnlyDefault {
         }
     }
 
-    /// The same of a place that a session for writing was refused at; nil as well if none for reading comes about.
+    /// The same for a server that has refused a session for writing. Nil also if a session for reading fails.
     static func advice(_ text: String) -> String? {
         guard let connection = try? PGConnection(PGConnectionString(text).primary),
             (try? connection.looksUpSystemNames()) != nil

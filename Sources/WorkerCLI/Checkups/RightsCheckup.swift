@@ -2,10 +2,10 @@
 
 internal import PGClient
 
-/// What the login of `worker doctor` may do: run jobs, only look on, or nothing.
+/// Checks what the login of `worker doctor` may do: run jobs, read only, or neither.
 enum RightsCheckup {
-    /// Asks the catalogs, which everybody may read. The functions of the views are given to those two roles and to
-    /// workers only.
+    /// Reads catalogs that all roles may read. The functions of the views are granted to these two roles and to workers
+    /// only.
     private static let question = """
         select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin'
           else 'postrider_reader' end
@@ -17,7 +17,7 @@ enum RightsCheckup {
           and has_table_privilege(q.oid, 'select') and has_function_privilege(c.oid, 'execute')
         """
 
-    /// Of a login that may not run jobs: a notice if it is one of those who look on, else a fault.
+    /// The finding about a login that may not run jobs: a notice if it may read, otherwise a fault.
     static func finding(_ connection: borrowing PGConnection, lacking right: MissingRight) throws(PGError) -> Finding {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else {

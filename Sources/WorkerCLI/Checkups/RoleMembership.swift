@@ -2,33 +2,33 @@
 
 internal import PGClient
 
-/// How the login stands to one of Postrider's roles, and who can do something about it: catalogs, which everybody may
+/// The login's membership in one of Postrider's roles, and who can change it. It reads catalogs that all roles may
 /// read.
 ///
-/// From PostgreSQL 16 on who grants a role needs its admin option, and a membership may lack the role's rights
-/// (INHERIT) or ALTER … OWNER (SET). Before, CREATEROLE is enough to grant, and the login decides on INHERIT for all
-/// its roles.
+/// From PostgreSQL 16 on a grantor needs the role's admin option. A membership may lack the role's rights (INHERIT) or
+/// the right to ALTER … OWNER (SET). Before that version CREATEROLE was enough to grant, and INHERIT was an attribute
+/// of the login for all its roles.
 struct RoleMembership: Equatable {
-    /// The role, quoted where it must be; so all names here.
+    /// The role, quoted if necessary, like all names here.
     var role: String
-    /// Who connects.
+    /// The connected role.
     var login: String
-    /// Whether there is such a role.
+    /// Whether the role exists.
     var exists: Bool
-    /// Whether somebody has granted it to the login, directly or by way of other roles.
+    /// Whether the role was granted to the login, directly or through other roles.
     var isMember: Bool
     /// Whether the login has the role's rights.
     var hasRights: Bool
-    /// Whether the login may change to the role.
+    /// Whether the login may change to the role (SET ROLE).
     var maySet: Bool
-    /// Whether the login has the rights of what is granted to it, unless the grant says otherwise.
+    /// Whether the login inherits the rights of its roles by default.
     var inherits: Bool
-    /// Who may grant the role, as words.
+    /// The roles that may grant it, as words.
     var grantors: String
-    /// Whether the options are those of a membership: PostgreSQL 16.
+    /// Whether memberships have options: PostgreSQL 16 and later.
     var hasOptions: Bool
 
-    /// Looks for it.
+    /// Reads the membership from the catalogs.
     static func found(_ role: String, _ connection: borrowing PGConnection) throws(PGError) -> RoleMembership {
         var parameters = PGParameters()
         parameters.append(text: role)
@@ -52,17 +52,18 @@ struct RoleMembership: Equatable {
             grantors: Self.choice(answer.texts(0, 6) + others), hasOptions: hasOptions)
     }
 
-    /// What gives the login the role's rights, by whom; nil: it has them.
+    /// The statement that gives the login the role's rights, and who runs it. Nil if the login has them.
     var grant: String? { hasRights ? nil : "\(by): \(statement(options: ["inherit true"]))" }
 
-    /// What lets the login change to the role as well, so that it may give the role what it owns; nil: it may.
+    /// The statement that also lets the login change to the role, so that it may give the role ownership. Nil if it
+    /// may.
     var grantOfOwnership: String? {
         hasRights && maySet ? nil : "\(by): \(statement(options: ["inherit true", "set true"]))"
     }
 
     private var by: String { "as \(grantors)" }
 
-    /// A membership that lacks something, or would, is granted with that.
+    /// The grant, with these options if they are necessary.
     private func statement(options: [String]) -> String {
         let grant = "grant \(role) to \(login)"
         if hasOptions { return isMember || !inherits ? "\(grant) with \(options.joined(separator: ", "))" : grant }
@@ -70,7 +71,7 @@ struct RoleMembership: Equatable {
             .joined(separator: "; ")
     }
 
-    /// "a, b or c".
+    /// The names as "a, b or c".
     private static func choice(_ names: [String]) -> String {
         [names.dropLast().joined(separator: ", "), names.last ?? ""].filter { !$0.isEmpty }.joined(separator: " or ")
     }

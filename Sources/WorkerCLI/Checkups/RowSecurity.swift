@@ -2,18 +2,19 @@
 
 internal import PGClient
 
-/// Row-level security that somebody has put on tables of the schema, and that hides rows from who runs jobs.
+/// Row-level security on tables of the schema that hides rows from the role that runs jobs.
 ///
-/// Nothing fails by it: clients insert, and the statements of a worker find no rows.
+/// It causes no error: clients insert rows, and the statements of a worker find none.
 struct RowSecurity: Equatable {
-    /// What is on, whom it hides rows from, and what to do.
+    /// Where it is enabled, from whom it hides rows, and the remedy.
     var text: String
-    /// Whether the history of migrations is among what is hidden: then nothing can be said of the schema.
+    /// Whether it hides the history of migrations. Then the schema cannot be checked.
     var hidesHistory: Bool
 
-    /// Asks the catalogs, which everybody may read. Subject are the login and, where it is forced, the owner of the
-    /// tables, as whom some functions run. A policy that lets all rows pass hides nothing, unless a restrictive one
-    /// stands beside it.
+    /// Reads catalogs that all roles may read.
+    ///
+    /// It checks the login and, where row security is forced, the owner of the tables, as which some functions run. A
+    /// policy that accepts all rows hides none, unless a restrictive policy exists as well.
     private static let question = """
         with subjects as (
           select c.oid, c.oid::regclass::text as name, r.oid as role, quote_ident(r.rolname) as login
@@ -41,7 +42,7 @@ struct RowSecurity: Equatable {
         having count(*) > 0
         """
 
-    /// What hides rows from this login or from the schema's owner; nil: nothing.
+    /// The row security that hides rows from this login or from the schema's owner. Nil if no rows are hidden.
     static func found(_ connection: borrowing PGConnection) throws(PGError) -> RowSecurity? {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else { return nil }

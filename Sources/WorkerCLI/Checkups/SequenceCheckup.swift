@@ -2,10 +2,9 @@
 
 internal import PGClient
 
-/// The findings of `worker doctor` about sequences that are behind their tables, as after a cut-over by logical
-/// replication.
+/// The findings of `worker doctor` about sequences behind their tables, as after a cut-over by logical replication.
 enum SequenceCheckup {
-    /// One fault for each sequence that would give a number again, with the statement that repairs it; one line if
+    /// One fault for each sequence that would repeat a number, with the statement that repairs it. One `ok` line if
     /// there is no such sequence.
     static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
         let lags = try connection.query(

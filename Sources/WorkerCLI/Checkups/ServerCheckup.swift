@@ -4,7 +4,7 @@ internal import Glibc
 internal import PGClient
 internal import Reactor
 
-/// What `worker doctor` finds on the database's server.
+/// The findings of `worker doctor` about the PostgreSQL server.
 enum ServerCheckup {
     private static let question = """
         select current_setting('server_version'), current_setting('server_version_num')::int >= 150000,
@@ -16,7 +16,8 @@ enum ServerCheckup {
           pg_has_role('pg_read_all_stats', 'usage'), current_user::text
         """
 
-    /// Version, way, clock, durability, room for sessions if the login runs jobs, old transactions.
+    /// The findings about version, round trip, clock, durability and old transactions. If the login runs jobs, also
+    /// about free connections.
     static func findings(_ connection: borrowing PGConnection, runsJobs: Bool) throws(PGError) -> [Finding] {
         let answer = try connection.query(question)
         let milliseconds = try roundTrip(connection)
@@ -59,8 +60,8 @@ enum ServerCheckup {
         return findings
     }
 
-    /// The age of the oldest transaction in seconds; of other roles' sessions who may not read all statistics sees
-    /// none.
+    /// The finding about the oldest transaction, by its age in seconds. A login that may not read all statistics sees
+    /// no transactions of other roles.
     private static func oldReads(_ age: Int64, seesAll: Bool, role: String) -> Finding {
         if age >= 3600 {
             return Finding(
@@ -78,7 +79,7 @@ enum ServerCheckup {
             .ok, "old reads", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old")
     }
 
-    /// The median of five, in milliseconds.
+    /// The median of five round trips, in milliseconds.
     private static func roundTrip(_ connection: borrowing PGConnection) throws(PGError) -> Double {
         var times: [UInt64] = []
         for _ in 0..<5 {
@@ -89,7 +90,8 @@ enum ServerCheckup {
         return Double(times.sorted()[2]) / 1_000_000
     }
 
-    /// All times of jobs are the database's clock; tokens, webhooks and certificates go by this machine's.
+    /// The finding about clocks. Times of jobs use the database's clock; tokens, webhooks and certificates use this
+    /// machine's.
     private static func clock(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
         var before = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &before)

@@ -3,9 +3,9 @@
 internal import PGClient
 internal import WebhookSigning
 
-/// Whether webhooks are asked for that a worker with these flags could not sign.
+/// Checks whether jobs request webhooks that a worker with these flags could not sign.
 enum WebhookCheckup {
-    /// Looks at the last 10,000 jobs and the last 10,000 that failed, however many there are.
+    /// Reads only the last 10,000 jobs and the last 10,000 failed jobs.
     private static let question = """
         select exists (
             select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j
@@ -19,7 +19,7 @@ enum WebhookCheckup {
            where f.error_code = 'config')
         """
 
-    /// What is missing; nil: nothing.
+    /// The finding about missing keys; nil if none is needed.
     static func finding(_ connection: borrowing PGConnection, keys: WebhookKeys?) throws(PGError) -> Finding? {
         guard keys == nil else { return nil }
         let answer = try connection.query(question)

@@ -3,7 +3,7 @@
 internal import PGClient
 internal import Reactor
 
-/// `worker audit`: sends the hostile-input list at this program with the libcurl and the database that it finds.
+/// `worker audit`: tries the list of hostile inputs on this program, with the installed libcurl and the database.
 enum AuditCommand {
     static let spec = CommandSpec(
         name: "audit",
@@ -17,9 +17,10 @@ enum AuditCommand {
             "that is named cannot be reached or its schema is not the one of this program.",
         ],
         run: { (arguments) throws(CommandError) in
-            // A mistake in the connection is better told before the list than behind it.
+            // An error in the connection is reported before the list, where the user sees it.
             let database = try open(arguments)
-            // Made before the servers' threads; without it a Ctrl-C would leave the folder behind.
+            // Signals are blocked before the servers' threads start. Otherwise a Ctrl-C would leave the directory
+            // behind.
             let signals = try EndSignals.take()
             var tally = Tally()
             let ground = try AuditGround()
@@ -37,18 +38,18 @@ enum AuditCommand {
             return tally.faults == 0 ? .clean : .failed
         })
 
-    /// What there is to try rows on.
+    /// The place where rows are tried.
     private enum Place: ~Copyable {
         case database(RowAudit)
         case none(Finding)
     }
 
-    /// The lines so far.
+    /// The counts of the lines so far.
     private struct Tally {
         private(set) var inputs = 0
         private(set) var faults = 0
 
-        /// Writes a line and counts it, unless it is about no input.
+        /// Writes a line, and counts it if it is about an input.
         mutating func tell(_ finding: Finding) {
             Terminal.write([finding])
             if finding.grade != .notice { inputs += 1 }
@@ -60,7 +61,7 @@ enum AuditCommand {
         }
     }
 
-    /// The database that the arguments name; where they name none, the one that libpq finds, if there is one.
+    /// The database of the arguments. Without such arguments it is libpq's default, if that can be reached.
     private static func open(_ arguments: Arguments) throws(CommandError) -> Place {
         do throws(CommandError) {
             let connection = try Database.open(arguments)
@@ -77,7 +78,7 @@ enum AuditCommand {
         }
     }
 
-    /// Whether the flag, its variable or one of libpq's says where the database is.
+    /// Whether the flag, its variable or a variable of libpq names the database.
     private static func isNamed(_ arguments: Arguments) -> Bool {
         if arguments.text(Database.flag.name) != nil { return true }
         return ["DATABASE_URL", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"]

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import PGClient
 
-/// `worker bench`: inserts jobs into a queue of its own, drains it, prints one table.
+/// `worker bench`: inserts jobs into a separate queue, runs them, and prints one table.
 enum BenchCommand {
     static let spec = CommandSpec(
         name: "bench",
@@ -42,7 +42,7 @@ enum BenchCommand {
         let connection = try Database.connect(arguments)
         try Database.checkRights(connection)
         try Database.check(connection)
-        // The thread of the watch must not take the signal that is meant for the loop.
+        // The watching thread must not receive the signal that is meant for the loop.
         _ = try EndSignals.take()
         let clock = ContinuousClock()
         var ids: ClosedRange<Int64> = 0...0
@@ -74,10 +74,10 @@ enum BenchCommand {
         return exit
     }
 
-    /// Ends the loop by the signal it waits for, once each job has its result.
+    /// Ends the loop by a signal once each job has its result.
     ///
-    /// Counts in the table of results: cheap enough not to disturb what is measured, and a large insert is fed to
-    /// the queue bit by bit, so that an empty queue is no sign of the end.
+    /// It counts rows in the table of results, which is cheap enough not to disturb the measurement. An empty queue
+    /// does not prove the end, because a large insert is fed to the queue in steps.
     private static func watch(_ database: String, ids: ClosedRange<Int64>, jobs: Int64) {
         Task.detached {
             defer { kill(getpid(), SIGTERM) }
@@ -135,7 +135,7 @@ enum BenchCommand {
         return clock.now - start
     }
 
-    /// User and system time of this process. C: `getrusage`.
+    /// The user and system time of this process. C: `getrusage`.
     private static func cpuSeconds() -> Double {
         var usage = rusage()
         unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
@@ -143,7 +143,7 @@ enum BenchCommand {
         return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1_000_000
     }
 
-    /// The number with so many digits behind the point.
+    /// The number with so many decimals.
     private static func rounded(_ value: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }

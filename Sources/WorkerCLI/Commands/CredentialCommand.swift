@@ -5,9 +5,9 @@ internal import JobStore
 internal import PGClient
 internal import SecretSealing
 
-/// `worker credential set|log-out NAME`: gives a credential its secrets, sealed here, or takes them away.
+/// `worker credential set|log-out NAME`: seals and stores a credential's secrets, or deletes them.
 enum CredentialCommand {
-    /// 64 kB: a text of secrets is not longer.
+    /// The longest text of secrets: 64 KiB.
     private static let limit = 65_536
 
     static let spec = CommandSpec(
@@ -85,7 +85,7 @@ enum CredentialCommand {
         return try tell(name, connection)
     }
 
-    /// Prints where the credential stands now: `billing active, version 3`.
+    /// Prints the state of the credential, such as `billing active, version 3`.
     private static func tell(_ name: String, _ connection: borrowing PGConnection) throws(CommandError) -> ExitCode {
         var parameters = PGParameters()
         parameters.append(text: name)

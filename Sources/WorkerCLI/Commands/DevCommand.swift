@@ -7,12 +7,12 @@ internal import JobStore
 internal import PGClient
 internal import PrivateCluster
 
-/// `worker dev`: a private PostgreSQL with the schema, a worker and its dashboard; all gone at the end.
+/// `worker dev`: a private PostgreSQL with the schema, a worker and its dashboard. All of it is removed at the end.
 ///
-/// The server ends with this process however that ends: `PrivateCluster` keeps a watchdog for it.
+/// The server ends with this process even after a crash, since `PrivateCluster` keeps a watchdog for it.
 enum DevCommand {
     private static let database = "postrider"
-    /// Of the dashboard.
+    /// The default port of the dashboard.
     private static let usualPort: UInt16 = 9464
 
     static let spec = CommandSpec(
@@ -30,7 +30,8 @@ enum DevCommand {
             "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
         ],
         run: { (arguments) throws(CommandError) in
-            // Its own is known once it runs; one that the environment names is not ours to judge.
+            // The private server's connection string is known only once it runs. One from the environment is not used
+            // or checked.
             var configuration = try RunConfiguration(arguments, database: "")
             configuration.allowsPrivate = true
             let (port, reservation) = LoopbackPort.reserve(preferring: usualPort)
@@ -56,14 +57,14 @@ enum DevCommand {
             return try serve(configuration, cluster)
         })
 
-    /// Makes calls until a signal ends it, or the end of the server: nobody starts that one again.
+    /// Makes calls until a signal, or until the server ends. The server is not restarted.
     private static func serve(
         _ configuration: RunConfiguration, _ cluster: PrivateCluster
     ) throws(CommandError) -> ExitCode {
         do throws(CommandError) {
             return try RunCommand.serve(configuration) { event in
                 guard case .connectionLost = event, cluster.hasGone else { return }
-                // The second signal ends the drain: there is nothing left to write results to.
+                // The second signal ends the drain, since no server is left to store results.
                 for signal in [SIGTERM, SIGINT] { kill(getpid(), signal) }
             }
         } catch {

@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// `worker doctor`: looks at all that a worker with these flags would need, and says what to mend.
+/// `worker doctor`: checks everything that a worker with these flags needs, and names remedies.
 enum DoctorCommand {
     static let spec = CommandSpec(
         name: "doctor",
@@ -22,7 +22,7 @@ enum DoctorCommand {
                 Terminal.write(more)
                 findings += more
             }
-            // Before the schema: who has no right in it cannot look at it.
+            // Rights are checked before the schema: a role without rights cannot read the schema.
             let missing = try Database.missingRight(connection)
             found(
                 try asking { () throws(PGError) in

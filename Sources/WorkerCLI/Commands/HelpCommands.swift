@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-/// `worker help` and `worker version`, for those who do not try `--help` and `--version` first.
+/// `worker help` and `worker version`, in addition to `--help` and `--version`.
 enum HelpCommands {
     static let help = CommandSpec(
         name: "help",

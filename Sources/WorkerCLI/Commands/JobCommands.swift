@@ -3,9 +3,9 @@
 internal import JobModel
 internal import PGClient
 
-/// The commands that are one SQL function on one job.
+/// The commands that call one SQL function on one job.
 enum JobCommands {
-    /// The operand they share.
+    /// The operand of all these commands.
     static let id = CommandSpec.Operand(name: "ID", meaning: "the job's id", isID: true)
 
     static let explain = CommandSpec(
@@ -57,7 +57,7 @@ enum JobCommands {
             return try tellState(arguments, connection)
         })
 
-    /// Prints where the job stands now: `42 cancelled`.
+    /// Prints the state of the job, such as `42 cancelled`.
     private static func tellState(
         _ arguments: Arguments, _ connection: borrowing PGConnection, beside: String = ""
     ) throws(CommandError) -> ExitCode {
@@ -80,7 +80,7 @@ enum JobCommands {
         }
     }
 
-    /// Says that there is no such job.
+    /// Reports that the job does not exist.
     static func missing(_ id: String) -> ExitCode {
         Terminal.write("worker: ID: there is no job \(id); see worker jobs\n", to: .error)
         return .usage

@@ -3,7 +3,7 @@
 internal import JobStore
 internal import PGClient
 
-/// `worker migrate`: brings the schema up to date, or says how far it is.
+/// `worker migrate`: brings the schema up to date, or shows its state.
 enum MigrateCommand {
     static let spec = CommandSpec(
         name: "migrate",
@@ -49,21 +49,21 @@ enum MigrateCommand {
     ) throws(StoreError) -> ExitCode {
         let outcome = try Migrator().migrate(connection, setsUpRoles: setsUpRoles)
         for name in outcome.applied where !name.contains("/") { Terminal.write("applied  \(name)\n") }
-        // Hundreds of lines would hide the numbered files; `--status` lists all.
+        // Hundreds of lines would hide the numbered files, so only the count is printed. `--status` lists all.
         for folder in ["functions", "views"] {
             let count = outcome.applied.count { $0.hasPrefix("\(folder)/") }
             if count > 0 { Terminal.write("applied  \(folder): \(count)\n") }
         }
         Terminal.write(outcome.applied.isEmpty ? "the schema is up to date\n" : "the schema is up to date now\n")
         if let note = outcome.note {
-            // The schema is migrated: without the advice, too.
+            // The schema is migrated, so a failed query for the advice is no error.
             let remedy = (try? MissingRight.remedyOfRoles(connection)) ?? "see docs/roles.md"
             Terminal.write("\(note); \(remedy)\n")
         }
         return .clean
     }
 
-    /// Who has no right in the schema hears who has.
+    /// Names the role with the missing rights, if the login has none in the schema.
     private static func failure(_ error: StoreError, _ connection: borrowing PGConnection) -> CommandError {
         guard error.underlying?.sqlState == .insufficientPrivilege,
             let remedy = try? MissingRight.remedyOfMigration(connection)

@@ -3,7 +3,7 @@
 internal import JobModel
 internal import PGClient
 
-/// The commands that stop and start what has a name: queues and lanes.
+/// The commands that pause and resume queues and lanes.
 enum PauseCommands {
     static let queue = CommandSpec(
         name: "queue",
@@ -68,7 +68,7 @@ enum PauseCommands {
         }
     }
 
-    /// A name that nobody has used so far may be meant, before the first job, or be misspelt.
+    /// Warns about an unknown name. It may be intended before the first job, or be misspelled.
     private static func warn(
         isNewTo view: String, _ kind: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) {
@@ -80,7 +80,7 @@ enum PauseCommands {
             to: .error)
     }
 
-    /// Prints where it stands now: `mail paused`. One that nobody has heard of runs.
+    /// Prints the state, such as `mail paused`. An unknown queue or lane is not paused.
     private static func tell(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) -> ExitCode {

@@ -7,7 +7,7 @@ internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-/// `worker [run]`: makes the calls until a signal ends it, or with `--once` until none is left to make.
+/// `worker [run]`: makes calls until a signal. With `--once` it stops when no call is left.
 enum RunCommand {
     static let spec = CommandSpec(
         name: "run",
@@ -25,9 +25,10 @@ enum RunCommand {
             return try serve(configuration, schema, log)
         })
 
-    /// Looks whether jobs can be run. Its connection ends here: a worker needs but its own. All in one transaction, so
-    /// that names are looked up among the system's own behind a pooler, too; the role's limits of time for transactions
-    /// do not end it.
+    /// Checks whether this login can run jobs. Its connection ends afterwards.
+    ///
+    /// It uses one transaction, so that names are looked up in the system's schema even behind a pooler. The role's
+    /// time limits for transactions do not end it.
     private static func check(_ arguments: Arguments, _ log: SharedLog) throws(CommandError) -> SchemaCheck {
         let connection = try Database.connect(arguments)
         do throws(PGError) {
@@ -40,7 +41,7 @@ enum RunCommand {
             throw Database.failure(error)
         }
         try Database.checkWrites(connection)
-        // Before the schema: who has no right in it cannot look at it.
+        // Rights are checked before the schema: a role without rights cannot read the schema.
         try Database.checkRights(connection)
         if let hidden = try Database.rowSecurity(connection) {
             log.write(LogEvent(.warning, "row_security", [("hint", .text(hidden.text))]))
@@ -48,12 +49,12 @@ enum RunCommand {
         return try Database.check(connection)
     }
 
-    /// Makes calls until a signal ends it; the schema has been checked.
+    /// Makes calls until a signal. The schema has been checked.
     ///
     /// - Parameters:
-    ///   - schema: what tells whether it is still this worker's when a statement fails; nil: nothing.
-    ///   - log: where what happens is written; nil: a new one.
-    ///   - hear: is called with what is logged, on the loop's thread.
+    ///   - schema: checks the schema again when a statement fails; nil: no check.
+    ///   - log: the log to write to; nil: a new one.
+    ///   - hear: gets each logged event, on the loop's thread.
     static func serve(
         _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil, _ log: SharedLog? = nil,
         hear: @escaping @Sendable (EngineEvent) -> Void = { _ in }
@@ -116,7 +117,7 @@ enum RunCommand {
         }
     }
 
-    /// Raises the limit of descriptors, and takes no more calls at once than it is enough for.
+    /// Raises the limit of descriptors, and reduces the number of calls if the limit is too low.
     private static func affordable(_ concurrency: Int, _ log: SharedLog) -> Int {
         let budget = DescriptorBudget.raised()
         guard budget.mostCalls < concurrency else { return concurrency }

@@ -3,7 +3,7 @@
 internal import JobModel
 internal import PGClient
 
-/// `worker show ID`: all that is known of one job, and its tries.
+/// `worker show ID`: all facts about one job, and its attempts.
 enum ShowCommand {
     static let spec = CommandSpec(
         name: "show",
@@ -32,8 +32,8 @@ enum ShowCommand {
             where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
             """
         ).text(0, 0)
-        // json keeps the order of the columns, which jsonb would not. Of the body, of 64 MiB at most, no more than is
-        // shown.
+        // json keeps the order of columns, which jsonb does not. A body may have 64 MiB, so only the shown part is
+        // read.
         let job = try connection.query(
             """
             select c.key, c.value from (select \(columns) from postrider.job_status s where s.id = $1) s
@@ -49,7 +49,7 @@ enum ShowCommand {
         if answer.rowCount > 0 && !answer.isNull(0, 0) {
             let body = SanitizedText.body(answer.bytes(0, 0), size: Int(answer.int32(0, 1)))
             let shown = SanitizedText.escape(body, keepsLines: true)
-            // Set in, so that no line of it reads like one of ours.
+            // The body is indented, so that none of its lines looks like a line of this command.
             text +=
                 label("body")
                 + shown.split(separator: "\n", omittingEmptySubsequences: false)

@@ -3,9 +3,10 @@
 internal import JobModel
 internal import PGClient
 
-/// `worker submit FILE|-`: inserts the job, batch or chain that a JSON object describes.
+/// `worker submit FILE|-`: inserts a job, batch or chain from a JSON object.
 enum SubmitCommand {
-    /// `postrider.submit` takes 1 MB; a little more is read so that the server's message is the one shown.
+    /// `postrider.submit` accepts 1 MB. The command reads up to 2 MiB, so that the server's message is shown for a
+    /// larger text.
     private static let limit = 2 << 20
 
     static let spec = CommandSpec(
@@ -48,7 +49,7 @@ enum SubmitCommand {
 
     private static let right = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
 
-    /// Of a text that is no JSON: the file, the line and why, without a word of the text; nil for JSON.
+    /// The defect of a text that is not JSON: file, line and reason, without quoting the text. Nil for JSON.
     private static func defect(
         _ text: String, _ path: String, _ connection: borrowing PGConnection
     ) throws(CommandError) -> CommandError? {
@@ -64,7 +65,7 @@ enum SubmitCommand {
         }
     }
 
-    /// The id, and of a batch or chain what it is: `12 (chain, 3 children)`.
+    /// The id. For a batch or chain also its kind and size: `12 (chain, 3 children)`.
     private static func line(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> String {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))

@@ -4,7 +4,7 @@ internal import Glibc
 internal import PGClient
 internal import Reactor
 
-/// `worker watch [ID]`: how far a job and all below it have come, drawn twice a second.
+/// `worker watch [ID]`: the progress of a job and all jobs below it, drawn twice a second.
 enum WatchCommand {
     static let spec = CommandSpec(
         name: "watch",
@@ -34,7 +34,7 @@ enum WatchCommand {
     ) throws(PGError) -> ExitCode {
         let isTerminal = Terminal.isTerminal(.output)
         var screen = WatchScreen()
-        // An error must not leave the terminal without its cursor.
+        // An error must not leave the terminal with a hidden cursor.
         defer { screen.end() }
         var printed: [Int64: String] = [:]
         while true {
@@ -68,7 +68,7 @@ enum WatchCommand {
         return (0..<result.rowCount).map { WatchRow.read(result, $0) }
     }
 
-    /// Waits half a second; true as soon as a signal asks for the end. C: `poll`.
+    /// Waits half a second. True as soon as a signal arrives. C: `poll`.
     private static func waitForSignal(_ signals: borrowing SignalSource) -> Bool {
         var entry = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, 500) > 0 && !signals.read().isEmpty

@@ -4,7 +4,7 @@ internal import Engine
 internal import JobModel
 
 extension LogEvent {
-    /// The line of an engine's event.
+    /// The log line of an engine event.
     init(_ event: EngineEvent) {
         switch event {
         case .enlisted(let worker, let heldLeases):
@@ -106,7 +106,7 @@ extension LogEvent {
         }
     }
 
-    /// What is known of them; nothing that a request or an answer may have brought.
+    /// The known facts about failed jobs, without any text from a request or an answer.
     private static func fields(of failed: FailedJobs) -> [(key: String, value: Value)] {
         var fields: [(key: String, value: Value)] = [("state", .text(failed.state))]
         if let job = failed.job { fields.append(("job", .number(Int(job)))) }

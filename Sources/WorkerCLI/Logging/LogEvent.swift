@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that happened: a line of the log. Never holds a secret, a body or a connection string.
+/// One log line. It never contains a secret, a body or a connection string.
 struct LogEvent: Equatable, Sendable {
-    /// How much it matters.
+    /// The severity.
     enum Level: String, Sendable {
-        /// Part of the normal course.
+        /// Normal operation.
         case info
-        /// Something to look at; the worker goes on by itself.
+        /// An operator should check it. The worker continues.
         case warning
-        /// The worker cannot go on.
+        /// The worker cannot continue.
         case error
     }
 
     /// One value of a line.
     enum Value: Equatable, Sendable {
-        /// Any text; escaped when written.
+        /// Any text. It is escaped when it is written.
         case text(String)
         /// A whole number.
         case number(Int)
     }
 
-    /// How much it matters.
+    /// The severity.
     var level: Level
-    /// What happened, in lower case with underscores: `worker_started`.
+    /// The name of the event, in lower case with underscores: `worker_started`.
     var name: String
-    /// The rest, in order.
+    /// The fields in order.
     var fields: [(key: String, value: Value)]
 
-    /// An event with its fields.
     init(_ level: Level, _ name: String, _ fields: [(key: String, value: Value)] = []) {
         self.level = level
         self.name = name
         self.fields = fields
     }
 
-    /// Compares all parts.
     static func == (left: LogEvent, right: LogEvent) -> Bool {
         left.level == right.level && left.name == right.name && left.fields.elementsEqual(right.fields, by: ==)
     }

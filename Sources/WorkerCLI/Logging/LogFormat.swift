@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How log lines look.
+/// The format of log lines.
 enum LogFormat: String, Sendable {
     /// For people.
     case text
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     case json
 }

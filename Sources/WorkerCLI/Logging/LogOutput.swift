@@ -2,28 +2,30 @@
 
 internal import Glibc
 
-/// Takes lines of the log to a descriptor whose reader may be slow or stopped, and hardly waits for it: calls and
-/// heartbeats are carried by the thread that writes them. What finds no room is dropped and counted.
+/// Writes log lines to a descriptor whose reader may be slow or stopped.
+///
+/// It waits at most 100 ms in each second, because the same thread carries calls and heartbeats. Lines without room are
+/// dropped and counted.
 struct LogOutput: ~Copyable {
-    /// A pipe's longest write that goes whole or not at all. C: `PIPE_BUF`.
+    /// The longest write to a pipe that is atomic. C: `PIPE_BUF`.
     private static let portion = 4096
-    /// In each second the log may wait for so long: 100 ms.
+    /// The log may wait for this time in each second: 100 ms.
     private static let patience: Int32 = 100
     private static let second: UInt64 = 1_000_000_000
 
     private let descriptor: Int32
     private let isOwn: Bool
-    /// The end of a line whose beginning has been written.
+    /// The rest of a line whose beginning was written.
     private var rest: ArraySlice<UInt8> = []
-    /// Lines that were dropped since the last one that was written.
+    /// How many lines were dropped since the last written one.
     private(set) var dropped = 0
     private var patienceLeft = LogOutput.patience
     private var patienceSince: UInt64 = 0
 
-    /// Writes to this descriptor, which stays the caller's.
+    /// Writes to this descriptor, which the caller keeps open.
     ///
-    /// A pipe is opened once more, without waiting: to make it so itself would change it for everybody who has it, and
-    /// between a look for room and a write another process may take the room. C: `fstat`, `open`.
+    /// A pipe is opened a second time in non-blocking mode. To change its own mode would affect all processes that
+    /// share it. And between a check for room and a write another process may take the room. C: `fstat`, `open`.
     init(_ descriptor: Int32) {
         var status = stat()
         let isPipe = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
@@ -36,35 +38,36 @@ struct LogOutput: ~Copyable {
         if isOwn { close(descriptor) }
     }
 
-    /// Whether the line before is written to its end, so that another one may begin.
+    /// Whether the last line is complete, so that another one may begin.
     mutating func isFree() -> Bool {
         if !rest.isEmpty { push(rest) }
         return rest.isEmpty
     }
 
-    /// A line is not to be written.
+    /// Counts a line as dropped.
     mutating func drop() { dropped += 1 }
 
-    /// Writes a line while `isFree`. What does not fit goes before the next one; if nothing does, the line is dropped.
+    /// Writes a line. Call it only if `isFree`. The rest of an incomplete line is written before the next one. If no
+    /// byte could be written, the line is dropped.
     mutating func write(_ line: [UInt8]) {
         push(line[...])
         if isUntouched(line) { drop() }
     }
 
-    /// Writes the line that tells of all that were dropped.
+    /// Writes the line that reports the number of dropped lines.
     mutating func tell(_ line: [UInt8]) {
         push(line[...])
         if !isUntouched(line) { dropped = 0 }
     }
 
-    /// Whether nothing of the line was written; then nothing of it is kept.
+    /// Whether no byte of the line was written. Then the line is not kept.
     private mutating func isUntouched(_ line: [UInt8]) -> Bool {
         guard rest.count == line.count else { return false }
         rest = []
         return true
     }
 
-    /// Writes as much as there is room for; the rest is kept. What can never be written is given up.
+    /// Writes as much as possible and keeps the rest. After a permanent error it drops the rest.
     private mutating func push(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
         while !rest.isEmpty {
@@ -80,7 +83,7 @@ struct LogOutput: ~Copyable {
         rest = []
     }
 
-    /// What `write` would do, had it not to wait. C: `send`, since systemd gives a socket; `poll` and `write`.
+    /// Writes without blocking. C: `send`, because systemd provides a socket; `poll` and `write`.
     private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = min(bytes.count, LogOutput.portion)
         if !isOwn {
@@ -94,7 +97,7 @@ struct LogOutput: ~Copyable {
         return unsafe Glibc.write(descriptor, bytes.baseAddress, count)
     }
 
-    /// Whether there is room before the patience of this second is over.
+    /// Waits for room, within the time that is left in this second.
     private mutating func waitsForRoom() -> Bool {
         let asked = LogOutput.now
         if asked >= patienceSince + LogOutput.second {
@@ -103,12 +106,12 @@ struct LogOutput: ~Copyable {
         }
         guard patienceLeft > 0 else { return false }
         let isReady = hasRoom(within: patienceLeft)
-        // A wait of less than a millisecond counts as one: the thread was given up for it.
+        // A wait of less than a millisecond counts as one, since the thread has yielded.
         patienceLeft -= max(1, Int32(clamping: (LogOutput.now - asked) / 1_000_000))
         return isReady
     }
 
-    /// Waits for room. An end or an error counts as room: the write tells of it. C: `poll`.
+    /// Waits for room. An end or an error counts as room, because the write reports it. C: `poll`.
     private func hasRoom(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&entry, 1, milliseconds) > 0

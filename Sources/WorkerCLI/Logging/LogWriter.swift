@@ -3,21 +3,20 @@
 internal import Glibc
 internal import JobModel
 
-/// Writes events, each as one line, by one `write` if it is no longer than 4 KB; built in a buffer that is kept.
+/// Writes each event as one line. A line of at most 4 KB takes one `write`. The buffer is reused.
 ///
-/// Confined to the loop's thread.
+/// Use it on the loop's thread only.
 struct LogWriter: ~Copyable {
     private let format: LogFormat
     private var line: [UInt8] = []
 
-    /// A writer of this format.
     init(_ format: LogFormat) {
         self.format = format
         line.reserveCapacity(512)
     }
 
-    /// Writes the event with the present time, and before it how many could not be written. If there is no room, it
-    /// counts as one of those.
+    /// Writes the event with the current time. If lines were dropped before, it first writes their number. Without room
+    /// the event is dropped.
     mutating func write(_ event: LogEvent, to output: inout LogOutput) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
@@ -32,7 +31,7 @@ struct LogWriter: ~Copyable {
         output.write(line)
     }
 
-    /// The line of an event at a time since 1970, with its line feed.
+    /// The line of an event at a time since 1970, including its line feed.
     mutating func text(_ event: LogEvent, seconds: Int, milliseconds: Int) -> String {
         build(event, seconds: seconds, milliseconds: milliseconds)
         return String(decoding: line, as: UTF8.self)
@@ -70,15 +69,15 @@ struct LogWriter: ~Copyable {
         append("\n")
     }
 
-    /// Whether the text needs no quotes in a line of words.
+    /// Whether the text needs no quotes in the text format.
     private static func isPlain(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }
     }
 
     private mutating func append(_ text: String) { line += text.utf8 }
 
-    /// A JSON string; in text lines too, so that no value can begin a line of its own, steer a terminal, or turn around
-    /// what stands beside it.
+    /// Appends a JSON string, in text lines as well. So no value can begin a line, steer a terminal, or reverse the
+    /// text next to it.
     private mutating func append(quoted text: String) {
         append("\"")
         for scalar in text.unicodeScalars {
@@ -100,7 +99,7 @@ struct LogWriter: ~Copyable {
         var seconds = time_t(seconds)
         var parts = unsafe tm()
         unsafe gmtime_r(&seconds, &parts)
-        // `tm` holds a pointer to the zone's name, hence unsafe; only its numbers are read.
+        // `tm` contains a pointer to the zone's name, so Swift regards it as unsafe. Only its numbers are read.
         let (year, month, day) = unsafe (Int(parts.tm_year) + 1900, parts.tm_mon + 1, parts.tm_mday)
         let (hour, minute, second) = unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec)
         append(number: year, digits: 4)

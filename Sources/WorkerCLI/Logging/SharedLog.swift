@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// The log as several parts of the program write to it, a line at a time.
+/// The log that several threads of the program share. Each write is one line.
 final class SharedLog: Sendable {
     private struct Log: ~Copyable {
         var writer: LogWriter
@@ -11,12 +11,10 @@ final class SharedLog: Sendable {
 
     private let log: Mutex<Log>
 
-    /// A log on standard error.
     init(_ format: LogFormat) {
         log = Mutex(Log(writer: LogWriter(format), output: LogOutput(Terminal.Stream.error.rawValue)))
     }
 
-    /// Writes one line.
     func write(_ event: LogEvent) {
         log.withLock { $0.writer.write(event, to: &$0.output) }
     }
