@@ -127,7 +127,6 @@ create table postrider_internal.cache_totals (
 ) with (fillfactor = 50);
 comment on table postrider_internal.cache_totals is 'sums of cache_deltas; read cache_status';
 
--- One row: how far the present eviction has come.
 create table postrider_internal.cache_cursor (
   only_row boolean primary key default true check (only_row),
   before timestamptz,                      -- entries last used before this time are evicted; null: no eviction

@@ -4,8 +4,7 @@
 -- stays open, it may commit rows with the number of that track. No survey finds these rows. This function moves them to
 -- track 0, and make_tracks does the rest.
 --
--- Leased rows stay until their call has ended, because their worker finishes
--- them by the number.
+-- Leased rows stay until their call has ended, because their worker finishes them by the number.
 --
 -- A number can be deleted from removed_tracks after three steps. Each step is a transaction after the one before, so it
 -- sees every row whose transaction the earlier step waited for.
