@@ -4,7 +4,8 @@
 struct Shutdown {
     /// The time after the drain to write the last results and to sign off: 5 s.
     private static let goodbyeTime: UInt64 = 5_000_000_000
-    /// The part of it that is kept for the sign-off: 1 s. Jobs that are not concluded by then are left to other workers.
+    /// The part of it that is kept for the sign-off: 1 s. Jobs that are not concluded by then are left to other
+    /// workers.
     private static let timeToSay: UInt64 = 1_000_000_000
 
     /// Calls may run until this moment; nil: no stop was requested.
