@@ -52,8 +52,7 @@ typedef struct {
 /// more kinds of each are created when they are needed:
 ///
 /// - For TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2 connection with the
-///   host
-/// in the same pool.
+///   host in the same pool.
 /// - For calls that have their own connection.
 ///
 /// This is the most at one time. Few transports have all six.
