@@ -13,7 +13,8 @@ internal import CPostgres
 ///   send(…, tag) ─────────────►  Parse? Bind Execute Sync ─────►
 /// ```
 /// It never blocks, except to look up host names. The owner polls `interest`, calls `process` when the socket is ready
-/// or `nextDeadline` has come, and then calls `next()` until it is nil. Each accepted tag is reported exactly once, as
+/// or `nextDeadline` has come, and then calls `next()` until it is nil. `PGSessionMachine` makes the decisions.
+/// Each accepted tag is reported exactly once, as
 /// `result`, `failed` or `lost`. A result is returned only after its transaction has committed. Use a session on one
 /// thread only.
 @safe public struct PGSession: ~Copyable {
