@@ -278,7 +278,7 @@ void ccurl_closing_look(ccurl_transfer *t);
 bool ccurl_answer_is_whole(const ccurl_transfer *t);
 /// Whether headers and body are complete over HTTP/2, and no error of the stream is known.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
-/// Whether libcurl has dropped an answer's headers over HTTP/2, as it does above 128 KiB. The status has arrived.
+/// Whether libcurl has dropped an answer's headers over HTTP/2, as above 128 KiB. Only the status has arrived.
 ///
 /// libcurl reports this to the call that happened to read, whichever call the headers belong to. Their own call may get
 /// only their end, without the first line that libcurl itself writes.
