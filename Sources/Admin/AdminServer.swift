@@ -21,8 +21,8 @@ public final class AdminServer: Sendable {
     ///
     /// - Parameters:
     ///   - slots: the most calls in flight of the worker.
-    ///   - token: the token that readers must send; nil: none. `/healthz` and `/readyz` return one sentence only and never
-    ///     need it.
+    ///   - token: the token that readers must send; nil: none. `/healthz` and `/readyz` return one sentence only and
+    ///     never need it.
     public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
         self.slots = slots
         gate = AdminGate(token: token)

@@ -43,7 +43,7 @@ enum FleetMetrics {
     private static let restores =
         "select count(*), extract(epoch from max(found_at))::float8 from postrider.restores"
 
-    /// At most so many schedules. If there are more, those that missed ticks most recently.
+    /// At most so many schedules. If there are more, the ones with the latest missed ticks.
     private static let schedules = """
         select name, missed, skipped, extract(epoch from last_missed_at)::float8
           from (select s.name, s.missed, s.skipped, s.last_missed_at from postrider.schedule_status s

@@ -12,7 +12,6 @@ struct MetricsText {
         case summary
     }
 
-    /// The Content-Type of the text.
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// The text so far. Each line ends with a line feed.

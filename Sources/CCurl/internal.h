@@ -14,8 +14,7 @@ typedef struct {
     /// When libcurl must be called; -1: never.
     int64_t deadline;
     uint16_t index;
-    /// Connections; transfers that are not stopped; connections that were shut down and that libcurl has not closed
-    /// yet.
+    /// Connections; transfers that are not stopped; shut-down connections that libcurl has not closed yet.
     int open, running, retired;
     /// The number of its last sending among all sendings of the loop.
     uint64_t last_use;
@@ -52,8 +51,7 @@ typedef struct {
 /// more kinds of each are created when they are needed:
 ///
 /// - For TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2 connection with the
-///   host
-/// in the same pool.
+///   host in the same pool.
 /// - For calls that have their own connection.
 ///
 /// This is the most at one time. Few transports have all six.
@@ -68,8 +66,7 @@ struct ccurl_loop {
     ccurl_pool *unshared[2], *alone[2];
     int pool_count;
     long max_connections;
-    /// The descriptors of pools and connections: how many there are, and from how many on idle connections are closed
-    /// (room.c).
+    /// Descriptors of pools and connections: their number, and from how many on idle connections are closed (room.c).
     int held, most_held;
     bool is_short, is_tight;
     uint64_t sendings, idlings;
@@ -281,8 +278,7 @@ void ccurl_closing_look(ccurl_transfer *t);
 bool ccurl_answer_is_whole(const ccurl_transfer *t);
 /// Whether headers and body are complete over HTTP/2, and no error of the stream is known.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
-/// Whether libcurl has given up an answer's headers over HTTP/2, as it does above 128 KiB. The status has arrived, and
-/// the other headers were not delivered.
+/// Whether libcurl has dropped an answer's headers over HTTP/2, as above 128 KiB. Only the status has arrived.
 ///
 /// libcurl reports this to the call that happened to read, whichever call the headers belong to. Their own call may get
 /// only their end, without the first line that libcurl itself writes.

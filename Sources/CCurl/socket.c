@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The sockets of connections, from their opening to their end. Some ends are not reported. libcurl 7.88 closes a socket
-// over which it has sent no request without CLOSESOCKETFUNCTION: the slower one of two address families, or one whose
-// address refuses.
+// over which it has sent no request without CLOSESOCKETFUNCTION. It is the slower one of two address families, or one
+// whose address refuses.
 //
 // Its number is then free for any file of the process, and for the next address. So a number counts as a connection
 // only while it means the same socket.

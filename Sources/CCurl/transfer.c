@@ -5,13 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-/// How many bytes a finished transfer keeps for the next one. 5,000 calls in flight leave about 20 KB each, of which
-/// libcurl takes 14.
+/// A finished transfer keeps so many bytes. 5,000 calls in flight leave about 20 KB each, of which libcurl takes 14.
 enum { KEEP = 2048 };
 
 /// libcurl 7.88 accepts up to 128 KiB of headers over HTTP/2. If its buffer is smaller, it looks for the rest on the
-/// socket, which is empty, and sometimes delivers the rest before the beginning. Unused pages of the buffer take no
-/// memory.
+/// socket, which is empty, and may deliver the rest before the beginning. Unused pages of the buffer take no memory.
 static const long HTTP2_BUFFER = 128 * 1024;
 
 static const char *const methods[] = {"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"};

@@ -3,7 +3,7 @@
 /// Converts the lines of a cookie jar to text for the database, without loss. A server may use any bytes from 0x80 on,
 /// and expects them back unchanged.
 ///
-/// Valid UTF-8 stays as it is. Any other byte becomes one of 128 private characters. If a server uses these characters
+/// Valid UTF-8 is not changed. Any other byte becomes one of 128 private characters. If a server uses these characters
 /// itself, their bytes are converted as well.
 enum CookieText {
     private static let first: UInt32 = 0x10_F780

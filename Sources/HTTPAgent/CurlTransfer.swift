@@ -10,7 +10,6 @@ import JobModel
     unowned let pool: TransportPool?
     /// Whether it had parts or a cookie jar, of which libcurl keeps traces. Then it serves one call only.
     private(set) var isSpent = false
-    /// Whether the body is gzip.
     private(set) var hasGzipBody = false
     /// The body that the handle points to. The array must live until the handle is cleared.
     private var lent: [UInt8] = []

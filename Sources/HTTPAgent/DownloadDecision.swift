@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// What a download does with the body of an answer, decided by its headers. Pure.
+/// The use of an answer's body in a download, decided by its headers. Pure.
 enum DownloadDecision: Equatable {
     /// The body is not part of the file: an error or a redirect.
     case keep

@@ -75,8 +75,8 @@ public import JobModel
     ///   - caFile: replaces the system's certificate authorities (PEM).
     ///   - filesRoot: the directory for downloads and file parts; nil: neither is allowed.
     ///   - descriptors: limits the number of connections.
-    ///   - diskLimit: how long a file system may be silent, like one whose server is gone, before calls that wait for it
-    ///     end.
+    ///   - diskLimit: how long a file system may be silent, like one whose server is gone, before calls that wait for
+    ///     it end.
     /// - Throws: `AgentError` with the remedy in its message.
     public init(
         slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,

@@ -12,7 +12,6 @@ import JobModel
     var lastUse = 0
     private var idle: [CurlTransfer] = []
 
-    /// The most idle handles.
     private static let idleHandles = 64
 
     /// Checks all settings that can be checked without opening a file or socket.

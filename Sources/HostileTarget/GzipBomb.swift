@@ -6,7 +6,6 @@ enum GzipBomb {
     static let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
     /// A complete stream that decompresses to `ok`.
     static let ok: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xCB, 0xCF, 6, 0, 0x47, 0xDD, 0xDC, 0x79, 2, 0, 0, 0]
-    /// The decompressed size of a block.
     static let blockSize = 1 << 20
 
     /// A self-contained deflate block with dynamic Huffman codes, which ends in a full flush. After the code tables

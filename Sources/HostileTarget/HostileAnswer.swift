@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// What a `HostileServer` does for each path.
+/// The answer of a `HostileServer` for each path.
 ///
 /// | path | what comes |
 /// |---|---|
@@ -29,14 +29,14 @@ internal import Glibc
 /// | /negative-length, /huge-length | -1 as the length, or 23 digits |
 /// | /length-list, /length-comma, /length-hex | a length of `5, 10`, `1,000` or `0x2` |
 /// | /lengths-alike | a length of `2, 2` |
-/// | /length-and-chunks | a length beside chunks |
+/// | /length-and-chunks | a length together with chunks |
 /// | /endless-line, /endless-trailers | a status line, or trailers behind a body, without end |
 /// | /endless-extension | a chunk whose extension has no end, a little at a time |
 /// | /padded-gzip | `ok` in gzip, and zeros without end behind it |
 /// | /huge-chunk | a chunk whose length has 68 bits |
 /// | /stacked | six encodings, one in the other |
 /// | /nul-header, /bare-return, /odd-name | NUL, a lone CR in a value; a name with spaces |
-/// | /switch, /odd-version | a 101 that nobody asked for; HTTP/7.3 |
+/// | /switch, /odd-version | an unrequested 101; HTTP/7.3 |
 /// | /disposition | `ok`, with a Content-Disposition that names a file above |
 /// | /redirect?status=&to= | a redirect; `to` is sent as it stands |
 /// | /location?status=&to= | a redirect; `to` is percent-decoded before |

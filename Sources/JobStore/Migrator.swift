@@ -38,8 +38,7 @@ public struct Migrator: Sendable {
     /// A migrator of other files.
     ///
     /// - Parameter lockWaitMilliseconds: how long to wait for another migrator, and how long, over all attempts, for
-    ///   locks of
-    /// tables.
+    ///   locks of tables.
     public init(
         files: [MigrationFile], version: String = "\(ProductVersion.current)", lockWaitMilliseconds: Int = 60_000
     ) {
@@ -70,8 +69,7 @@ public struct Migrator: Sendable {
     ///
     /// - Parameter setsUpRoles: false leaves roles and privileges unchanged.
     /// - Throws: `locked`, `changed`, `newer`, `unreleased`, `files`, or `database` with the name of the failed file.
-    ///   Then the
-    /// database is unchanged.
+    ///   Then the database is unchanged.
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {

@@ -185,7 +185,8 @@ public enum StoreCalls {
     ///
     /// - Parameters:
     ///   - refused: the number of refused results, how long they have waited in milliseconds, and their jobs.
-    ///   - judgements: the number of answers that wait to be judged, the longest wait in milliseconds, and some of their jobs.
+    ///   - judgements: the number of answers that wait to be judged, the longest wait in milliseconds, and some of
+    ///     their jobs.
     public static func beat(
         worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
         refused: (count: Int, milliseconds: Int64, jobs: [Int64])?,

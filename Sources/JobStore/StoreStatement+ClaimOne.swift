@@ -13,12 +13,10 @@ extension StoreStatement {
     /// this one 0.35 ms (decision 11).
     ///
     /// - The lock on the row of `workers` replaces the advisory lock of `claim`. A transaction that declares this
-    ///   worker lost
-    /// waits for the row before it reads the leases. If it has already ended the row, the newest version of the row
-    /// counts.
+    ///   worker lost waits for the row before it reads the leases. If it has already ended the row, the newest version
+    ///   of the row counts.
     /// - A claim that is lost in a server crash never happened. So its commit need not wait for the disk, unless the
-    ///   job is
-    /// at_most_once.
+    ///   job is at_most_once.
     /// - After a crash the sequence of fences may have gone back. Then no job is leased, and `claim` repairs the
     ///   sequence.
     /// - No job is leased in a session that no claim has checked, since it may be connected to a restored database.

@@ -13,8 +13,7 @@ public struct PGConnection: ~Copyable {
     /// Connects. Each of several hosts has its own time limit.
     ///
     /// - Parameter answerSeconds: the longest wait for an answer, more than the server's `statement_timeout`. A longer
-    ///   wait, for
-    /// example because the server hangs, throws `.timeout`, and the connection is unusable. Nil: no limit.
+    ///   wait, for example because the server hangs, throws `.timeout`, and the connection is unusable. Nil: no limit.
     /// - Throws: `.connect` or `.timeout`. `isConfiguration` is true if a retry cannot help.
     public init(_ string: PGConnectionString, answerSeconds: Int? = nil) throws(PGError) {
         self.answerSeconds = answerSeconds

@@ -75,7 +75,6 @@ internal import CPostgres
         return answers.map(\.tag)
     }
 
-    /// Removes all answers.
     mutating func removeAll() {
         for answer in answers[head...] { unsafe PQclear(answer.result) }
         clear()

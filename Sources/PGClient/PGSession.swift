@@ -2,8 +2,7 @@
 
 internal import CPostgres
 
-/// A connection for an event loop. It sends statements without waiting for earlier answers, and reconnects after a
-/// loss.
+/// A connection for an event loop. It sends statements without waiting for earlier answers, and reconnects.
 ///
 /// ```
 /// owner                         session                          server
@@ -14,38 +13,33 @@ internal import CPostgres
 ///   send(…, tag) ─────────────►  Parse? Bind Execute Sync ─────►
 /// ```
 /// It never blocks, except to look up host names. The owner polls `interest`, calls `process` when the socket is ready
-/// or `nextDeadline` has come, and then calls `next()` until it is nil.
-///
-/// Each accepted tag is reported exactly once, as `result`, `failed` or `lost`. A result is returned only after its
-/// transaction has committed. `PGSessionMachine` makes the decisions. Use a session on one thread only.
+/// or `nextDeadline` has come, and then calls `next()` until it is nil. `PGSessionMachine` makes the decisions.
+/// Each accepted tag is reported exactly once, as
+/// `result`, `failed` or `lost`. A result is returned only after its transaction has committed. Use a session on one
+/// thread only.
 @safe public struct PGSession: ~Copyable {
     /// The settings of a session.
     public struct Configuration: Sendable {
         /// The connection options.
         public var string: PGConnectionString
-        /// Statements that run in order on each new connection, before `ready`: `set …`, `listen …`. They share one
-        /// transaction.
+        /// Statements that run in order on each new connection, before `ready`, in one transaction: `set …`, `listen
+        /// …`.
         public var setUp: [String]
         /// Whether statements are prepared once per connection. False for PgBouncer in transaction mode.
         public var prepares: Bool
-        /// Statements that run at the beginning of each group, in its transaction. The owner gets no event for them.
-        ///
-        /// They are for PgBouncer in transaction mode, for example `select set_config(…, true)`: a setting of `setUp`
-        /// would apply to another client in the next transaction. If one fails, the first statement of the group fails
-        /// with its error.
+        /// Statements at the beginning of each group, in its transaction, without an event for the owner. They are for
+        /// PgBouncer in transaction mode, where a setting of `setUp` would apply to another client in the next
+        /// transaction. If one fails, the first statement of the group fails with its error.
         public var openings: [String]
         /// The time limits.
         public var policy: PGSessionMachine.Policy
-        /// The longest silence of the server while it owes an answer, for each statement up to the end of the current
-        /// group.
+        /// The longest silence of the server while it owes an answer. Then the connection is closed. Nil: no limit.
         ///
-        /// It must exceed the `statement_timeout`. A server that hangs, or a proxy that has lost the server, does not
-        /// keep that timeout. After this time the connection is closed. Nil: no limit.
+        /// It must exceed the `statement_timeout`, which a hanging server, or a proxy that has lost the server, does
+        /// not keep.
         public var answerTimeout: UInt64?
         /// The text that ends a server process by its number. It runs before `setUp` on the connection that replaces a
-        /// silent one.
-        ///
-        /// The old process may still exist, with its locks and one of the server's connections. Nil: no statement.
+        /// silent one. The old process may still hold locks and one of the server's connections. Nil: no statement.
         public var ending: (@Sendable (Int32) -> String)?
 
         /// Settings of a session that prepares statements. The string's `connect_timeout` limits an attempt.
@@ -65,10 +59,8 @@ internal import CPostgres
         case retryAt(UInt64)
     }
 
-    /// The state of a statement on this connection.
-    ///
-    /// Until the server has confirmed it, further groups send the text. If the first group fails before its `PREPARE`,
-    /// the others must not fail with it.
+    /// The state of a statement on this connection. Until the server has confirmed it, further groups send the text. If
+    /// the first group fails before its `PREPARE`, the others must not fail with it.
     struct Prepared {
         var statement: PGStatement
         var name: String
@@ -143,8 +135,7 @@ internal import CPostgres
         return PGSessionInterest(descriptor: descriptor, read: true, write: flushPending, generation: generation)
     }
 
-    /// When `process` and `next` are due although the socket is not ready; nil if never. 0 means now, because an event
-    /// waits.
+    /// When `process` and `next` are due although the socket is not ready; nil if never. 0: an event waits.
     public var nextDeadline: UInt64? { dying == nil && notices.isEmpty ? machine.deadline ?? answerDue : 0 }
 
     /// Since when the server has been silent while it owes an answer. Nil if it owes none.
@@ -162,8 +153,7 @@ internal import CPostgres
         perform(machine.start(now: now))
     }
 
-    /// Reads and writes as far as the socket allows, and performs the actions that are due. Then call `next()` until it
-    /// is nil.
+    /// Reads and writes as far as the socket allows, and performs due actions. Then call `next()` until it is nil.
     ///
     /// It also sets the time: statements that are sent before the next call count as sent at `now`.
     public mutating func process(readable: Bool, writable: Bool, now: UInt64) {

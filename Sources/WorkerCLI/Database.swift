@@ -137,7 +137,6 @@ enum Database {
         CommandError(.usage, "\(message); the role that connects needs more rights, see docs/roles.md")
     }
 
-    /// The error of the job store.
     static func failure(_ error: StoreError) -> CommandError {
         switch error.code {
         case .newer, .changed, .unreleased: CommandError(.schema, error.message)

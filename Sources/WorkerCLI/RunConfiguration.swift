@@ -34,7 +34,6 @@ struct RunConfiguration: Equatable, Sendable {
     var pages: AdminPages?
     /// Whether statements are prepared. False behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
-    /// The format of log lines.
     var logFormat: LogFormat
 
     /// The flags of `run`, shared with commands that start a worker.

@@ -7,7 +7,9 @@ import Testing
 
 /// A line `-- planner: …` at the top of a file becomes `set` lines of its function.
 struct PlannerHeaderTests {
-    private static func file(_ header: String, path: String = "set search_path = pg_catalog, pg_temp\n") -> MigrationFile {
+    private static let searchPath = "set search_path = pg_catalog, pg_temp\n"
+
+    private static func file(_ header: String, path: String = searchPath) -> MigrationFile {
         let text = "-- A\n\(header)create function f() returns int language sql\n\(path)as 'select 1';\n"
         return MigrationFile(name: "functions/f.sql", bytes: Array(text.utf8))
     }

@@ -81,7 +81,6 @@ struct Column: Sendable {
         }
     }
 
-    /// The link to a path with arguments.
     static func link(_ path: String, _ arguments: KeyValuePairs<String, String>) -> String {
         let fields = arguments.map { FormField($0.key, $0.value) }
         return path + "?" + String(decoding: PercentEncoding.encode(fields, space: .percent), as: UTF8.self)

@@ -45,7 +45,6 @@ struct ListPage: DashboardPage {
         limit: 200,
         empty: "No lane has jobs or limits.")
 
-    /// The columns of a lane.
     static let laneColumns = [
         Column("lane", .text, "lane"),
         Column(

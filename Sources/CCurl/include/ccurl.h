@@ -125,13 +125,11 @@ typedef struct {
     bool repeatable;
     bool has_body;
     bool https;
-    /// Whether it may use an open connection, over TLS one of HTTP/2, and leave it open. Otherwise it has its own
-    /// connection.
+    /// Whether it may use an open connection, over TLS one of HTTP/2, and leave it open. If not, it has its own.
     bool may_share;
     /// Whether the host was called lately, so that its connection is worth keeping.
     bool host_is_known;
-    /// Whether it may share an HTTP/2 connection. Its answer cannot wait for memory there: that would stop the other
-    /// answers on the connection.
+    /// Whether it may share an HTTP/2 connection. Its answer cannot wait for memory there, as that stops all of them.
     bool may_multiplex;
     /// Whether Content-Encoding is decoded. If false, the body is kept as received.
     bool decodes;
@@ -222,8 +220,7 @@ bool ccurl_transfer_set_gzip_body(ccurl_transfer *_Nonnull t, const uint8_t *_Nu
 bool ccurl_transfer_add_part(ccurl_transfer *_Nonnull t, const ccurl_form_part *_Nonnull part);
 /// Copies `count` consecutive header lines. Each ends with NUL.
 bool ccurl_transfer_set_headers(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t length, size_t count);
-/// Turns the cookie engine on permanently, with a jar of only these lines. Each ends with NUL. Such a transfer serves
-/// one call only.
+/// Turns the cookie engine on permanently, with only these lines. Each ends with NUL. It then serves one call only.
 bool ccurl_transfer_set_cookies(ccurl_transfer *_Nonnull t, const char *_Nullable lines, size_t count);
 /// Sets a value of the Cookie header in addition to the jar's cookies; null: none.
 bool ccurl_transfer_set_own_cookies(ccurl_transfer *_Nonnull t, const char *_Nullable value);
@@ -240,16 +237,13 @@ long ccurl_transfer_slot(const ccurl_transfer *_Nonnull t);
 void ccurl_transfer_set_slot(ccurl_transfer *_Nonnull t, long slot);
 /// Sets the URL of all sendings from now on. The transfer does not own it, and the URL must outlive them.
 void ccurl_transfer_set_url(ccurl_transfer *_Nonnull t, CURLU *_Nonnull url);
-/// Sets the address of the host for the next sending, as an entry of CURLOPT_RESOLVE. Null: libcurl looks it up if
-/// needed. It is copied. False without memory.
+/// Sets the host's address for the next sending, as in CURLOPT_RESOLVE; null: look it up. Copied. False: no memory.
 bool ccurl_transfer_set_found(ccurl_transfer *_Nonnull t, const char *_Nullable found);
-/// Sets the options that differ from the last sending, and adds the handle to its pool. Returns 0 or a
-/// CURLMcode/CURLcode.
+/// Sets changed options and adds the handle to its pool. Returns 0 or a CURLMcode/CURLcode.
 int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
 /// The file whose next bytes it waits for; null: none.
 ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
-/// The first transfer that waits for a file, and the next one after it; null: none. A transfer that continues or stops
-/// is removed.
+/// The first transfer that waits for a file, and the next after it; null: none. A transfer leaves when it goes on.
 ccurl_transfer *_Nullable ccurl_loop_awaiting(const ccurl_loop *_Nonnull loop);
 ccurl_transfer *_Nullable ccurl_transfer_next_awaiting(const ccurl_transfer *_Nonnull t);
 /// Whether the headers of a final answer have arrived. True once per answer.
@@ -271,11 +265,9 @@ ccurl_transfer *_Nullable ccurl_transfer_next_wanting(const ccurl_transfer *_Non
 /// Since when it waits, and how many bytes its answer has in all or may have.
 int64_t ccurl_transfer_room_since(const ccurl_transfer *_Nonnull t);
 int64_t ccurl_transfer_wanted(const ccurl_transfer *_Nonnull t);
-/// Continues with so much room, and may wait for more at once. Returns 0, or the CURLcode with which it ends, as
-/// `ccurl_transfer_resume`.
+/// Continues with so much room, and may wait again. Returns 0 or the CURLcode of its end, like `ccurl_transfer_resume`.
 int ccurl_transfer_give_room(ccurl_transfer *_Nonnull t, int64_t bytes);
-/// Copies the body of the answer, whose length is in the result, and frees its memory piece by piece. The result's
-/// `body` is void afterwards.
+/// Copies the body, whose length is in the result, and frees it piece by piece. The result's `body` is void then.
 void ccurl_transfer_take_body(ccurl_transfer *_Nonnull t, uint8_t *_Nonnull out);
 
 typedef enum {
@@ -339,8 +331,7 @@ int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
 #define CCURL_LOOKUP_NS 100000000L
 
 typedef struct ccurl_lookups ccurl_lookups;
-/// The threads start with the first question, and end after some seconds without one. Null without memory or
-/// descriptors.
+/// The threads start with the first question and end after some idle seconds. Null without memory or descriptors.
 ccurl_lookups *_Nullable ccurl_lookups_create(void);
 /// Never blocks: a thread that waits for a name server ends later.
 void ccurl_lookups_destroy(ccurl_lookups *_Nonnull lookups);
@@ -361,8 +352,7 @@ bool ccurl_lookups_next(
 bool ccurl_address_is_public(const uint8_t *_Nonnull bytes, size_t length);
 /// The same for a text in the form of inet_pton; -1 if it is not an address.
 int ccurl_address_text_is_public(const char *_Nonnull text);
-/// Whether this is the address that libcurl calls `host`. libcurl leaves out the scope of a link-local address
-/// (`fe80::1%eth0`).
+/// Whether this is the address that libcurl calls `host`, without the scope of a link-local one (`fe80::1%eth0`).
 bool ccurl_address_is(
     const struct sockaddr_storage *_Nonnull address, socklen_t length, const char *_Nonnull host, int port);
 

@@ -115,8 +115,7 @@ struct CallbackWork {
     ///
     /// - Parameter more: whether more ended jobs may wait.
     /// - Parameter hasFailures: whether the database reports functions that failed. It defers them, and the next
-    ///   conclusion
-    /// follows after a rest: a database in trouble may fail all functions.
+    ///   conclusion follows after a rest: a database in trouble may fail all functions.
     mutating func concluded(more: Bool, hasFailures: Bool, now: UInt64) {
         isConcluding = false
         losses = 0
@@ -199,8 +198,7 @@ struct CallbackWork {
     /// a row on, the next conclusion defers its first job.
     ///
     /// - Returns: jobs whose hooks seem to end the connection. They are called without hooks. The worker first asks
-    ///   whether
-    /// they are still to be called: a hook may have committed a cancellation before the session ended.
+    ///   whether they are still to be called: a hook may have committed a cancellation before the session ended.
     mutating func connectionLost(now: UInt64) -> [Lease] {
         if isConcluding {
             isOwed = true

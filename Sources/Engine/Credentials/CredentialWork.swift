@@ -129,7 +129,6 @@ struct CredentialWork {
         seats[seat] = Seat(step: .storing(task, answer))
     }
 
-    /// The call has ended.
     mutating func callEnded(_ seat: Int, _ outcome: CallOutcome) {
         guard seats.indices.contains(seat), case .calling(let task, let secrets) = seats[seat].step else { return }
         switch outcome.ending {

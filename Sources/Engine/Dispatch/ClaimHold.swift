@@ -27,7 +27,6 @@ struct ClaimHold {
     /// When a claim last brought a job.
     private var caught: UInt64 = 0
 
-    /// Whether a hold may begin now.
     func mayBegin(surveyCost: UInt64, now: UInt64) -> Bool {
         !goesAtOnce && !isUnanswered && now >= caught + max(ClaimHold.longSilence, ClaimHold.rest * surveyCost)
     }

@@ -87,8 +87,7 @@ extension Dispatcher {
     /// moved the jobs without a row.
     ///
     /// - Returns: the jobs that still wait for the preparation, by id. Nil if the worker has given up its number: then
-    ///   jobs
-    /// whose leases hold are prepared again.
+    ///   jobs whose leases hold are prepared again.
     mutating func preparationReturned(_ number: UInt64) -> [Int64: (slot: Int, job: ClaimedJob)]? {
         guard worker > 0 else {
             takeBack(number, now: 0)

@@ -184,7 +184,7 @@ struct Dispatcher: ~Copyable {
     /// Records the answer of a claim. Give its rows to `jobArrived`, then call `claimRead`.
     ///
     /// - Returns: nil if the rows are void. They were claimed for a number that has been given up since, and the next
-    /// enlisting makes them ready again. To call them now would call them twice.
+    ///   enlisting makes them ready again. To call them now would call them twice.
     mutating func claimReturned(_ number: UInt64) -> Arrival? {
         guard let exchange = exchanges[number], let claim = exchange.claim else { return nil }
         exchanges[number]?.claim = nil

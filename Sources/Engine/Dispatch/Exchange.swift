@@ -7,7 +7,6 @@ internal import JobStore
 struct Exchange {
     /// The finished attempts. They are kept until the database has confirmed them.
     var batch: FinishBatch?
-    /// What it claims.
     var claim: Claim?
 
     /// A claim under way.

@@ -56,7 +56,6 @@ struct SlotTable {
         return job
     }
 
-    /// The job in a slot.
     func job(in slot: Int) -> ClaimedJob? { jobs[slot] }
 
     /// The job in a slot, nil if its lease is another one.

@@ -42,8 +42,7 @@ struct WriteThrottle {
     /// How many attempts the next batch may choose from; 0 while it has to wait.
     ///
     /// - Parameter isUnderWay: whether a batch is under way. While batches are refused, one is sent at a time;
-    ///   otherwise two
-    /// refusals would count for one cause.
+    ///   otherwise two refusals would count for one cause.
     func writable(finished: Int, isUnderWay: Bool, isDraining: Bool, now: UInt64) -> Int {
         guard !pause.isOn || !isUnderWay && now >= due(isDraining: isDraining) else { return 0 }
         if finished > 0 { return finished }

@@ -15,7 +15,7 @@ enum Duty: UInt64, CaseIterable {
 enum Tag {
     /// The jobs session: an exchange's finish and claim, a preparation, and a question about locked rows.
     ///
-    /// The constants stand for the short lock timeout, the schema check, the enlisting and the goodbye. The last two
+    /// The constants stand for the short lock timeout, the schema check, the enlisting and the sign-off. The last two
     /// are the question about a silent duties session and the question about remaining work.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }

@@ -42,8 +42,7 @@ struct Schedule {
     /// The earliest of the moments that concern this worker.
     ///
     /// - Parameter canTend: whether no tend is under way. Its moment stands until the next tend is sent. Once it has
-    ///   passed, it
-    /// would keep the loop awake until the answer arrives.
+    ///   passed, it would keep the loop awake until the answer arrives.
     func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }

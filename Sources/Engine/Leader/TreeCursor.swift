@@ -46,8 +46,7 @@ struct TreeCursor {
     /// Begins a look.
     ///
     /// - Returns: the delta after which it starts, whether it includes members that other workers left behind, and
-    ///   whether it
-    /// settles one tree only.
+    ///   whether it settles one tree only.
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool, isAlone: Bool) {
         due = .max
         began = now

@@ -3,7 +3,6 @@
 internal import PGClient
 
 extension EngineEvent {
-    /// A statement failed with this error.
     static func statementFailed(verb: String, error: PGError) -> EngineEvent {
         switch error.sqlState {
         case .unknownStatement, .duplicateStatement:

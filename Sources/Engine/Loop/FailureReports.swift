@@ -17,8 +17,7 @@ struct FailureReports {
     /// Takes the failures that the leader has found: their number, and some of them in detail.
     ///
     /// - Returns: `rest` is the number of unlogged failures of the minute before, 0 if it is not over. `told` are the
-    ///   failures
-    /// to log now.
+    ///   failures to log now.
     mutating func found(_ failures: [FailedJobs], jobs: Int, now: UInt64) -> (rest: Int, told: [FailedJobs]) {
         var rest = 0
         if now >= minuteEnd {

@@ -13,8 +13,7 @@ struct RegisteredDatabase {
     /// Records that the worker has a number in a database with this identity.
     ///
     /// - Returns: true if it is another database than before. Then all jobs, tracks and leases that the worker
-    ///   remembers are
-    /// void.
+    ///   remembers are void.
     mutating func enlisted(in identity: String) -> Bool {
         guard identity != self.identity else { return false }
         let isFirst = self.identity == nil

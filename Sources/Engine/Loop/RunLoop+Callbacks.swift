@@ -67,7 +67,6 @@ extension RunLoop {
         try callbacks.append(StoreStatement.limitTime, &parameters, tag: Tag.limitTime)
     }
 
-    /// Handles an event of the callbacks session.
     func callbacksEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:

@@ -9,7 +9,6 @@ internal import SecretSealing
 // Credentials: this file inserts secrets into calls, seals secrets that SQL has set, and fetches tokens. Token calls
 // have their own slots after the slots of jobs, so they do not wait for jobs.
 extension RunLoop {
-    /// The first slot of token calls.
     var firstTokenSlot: Int { configuration.concurrency }
 
     /// Sends the credential statements that are due on the duties session.

@@ -210,7 +210,6 @@ extension RunLoop {
         configuration.log(.outOfDescriptors)
     }
 
-    /// Applies a change of the pickup mode.
     func apply(_ change: PickupMode.Change) {
         switch change {
         case .none: break

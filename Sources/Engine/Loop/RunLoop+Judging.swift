@@ -41,7 +41,6 @@ extension RunLoop {
         }
     }
 
-    /// Handles an event of the judging session.
     func judgingEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:

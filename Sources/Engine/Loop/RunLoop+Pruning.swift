@@ -26,7 +26,6 @@ extension RunLoop {
         }
     }
 
-    /// Handles an event of the pruning session.
     func pruningEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready: break

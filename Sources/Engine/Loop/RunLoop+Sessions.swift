@@ -7,7 +7,6 @@ internal import PGClient
 
 // Events of the jobs session and of the duties session. If the jobs session is lost, the worker loses its number.
 extension RunLoop {
-    /// Handles an event of the jobs session.
     func jobsEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
@@ -177,7 +176,6 @@ extension RunLoop {
         credentials.heard(now: now)
     }
 
-    /// Handles an event of the duties session.
     func dutiesEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:

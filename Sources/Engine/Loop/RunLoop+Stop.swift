@@ -34,7 +34,7 @@ extension RunLoop {
         }
         // The worker waits for a refresh under way, since its token may be the only valid one.
         //
-        // After the drain it waits only for the goodbye. A server that is alive and silent, such as one whose commit
+        // After the drain it waits only for its sign-off. A server that is alive and silent, such as one whose commit
         // waits for a standby, may never answer the last claim.
         guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
@@ -49,9 +49,9 @@ extension RunLoop {
         }
     }
 
-    /// Whether the answer of the goodbye is awaited.
+    /// Whether the answer to the sign-off is awaited.
     ///
-    /// If the session is lost meanwhile, the worker does not know whether the goodbye was stored. In both cases the
+    /// If the session is lost meanwhile, the worker does not know whether the sign-off was stored. In both cases the
     /// next enlisting ends the old number and takes over the lead. The worker then signs off with the new number.
     var isLeaving: Bool { shutdown.leaving == dispatcher.worker }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker knows about a schema that may have changed.
+/// The facts about a schema that may have changed.
 struct SchemaRecheck {
     /// Minimum interval between two schema checks: 1 s.
     private static let interval: UInt64 = 1_000_000_000
 
     /// Whether the schema lacks the `enlist` function that this worker calls.
     var cannotEnlist = false
-    /// What the operator must do, if the schema no longer fits this worker.
+    /// Advice to the operator, if the schema no longer fits this worker.
     var advice: String?
     /// No schema check before this moment.
     private var lookDue: UInt64 = 0

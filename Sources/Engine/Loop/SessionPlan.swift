@@ -11,7 +11,7 @@ struct SessionPlan {
     /// The time limit of a duty. Heartbeats, one in 3 s, wait behind it, and after 10 s a silent worker is declared
     /// lost.
     private static let dutySeconds = 6
-    /// 10 min, whatever the limit of the role is. A step takes a second for each million rows of a partition, and
+    /// 10 min, which replaces the limit of the role. A step takes a second for each million rows of a partition, and
     /// starts again if it is ended.
     private static let pruneSeconds = 600
 

@@ -4,14 +4,15 @@
 struct Shutdown {
     /// The time after the drain to write the last results and to sign off: 5 s.
     private static let goodbyeTime: UInt64 = 5_000_000_000
-    /// The part of it that is kept for the goodbye: 1 s. Jobs that are not concluded by then are left to other workers.
+    /// The part of it that is kept for the sign-off: 1 s. Jobs that are not concluded by then are left to other
+    /// workers.
     private static let timeToSay: UInt64 = 1_000_000_000
 
     /// Calls may run until this moment; nil: no stop was requested.
     var drainDeadline: UInt64?
     /// The worker must sign off by this moment; nil: the drain goes on.
     private(set) var leaveDeadline: UInt64?
-    /// The worker's number in the goodbye that was sent.
+    /// The worker's number in the sign-off that was sent.
     var leaving: Int32?
 
     /// Whether a stop was requested.
@@ -20,7 +21,7 @@ struct Shutdown {
     /// Whether the drain is over, by its timeout or by a second signal.
     func isDrainOver(now: UInt64) -> Bool { drainDeadline.map { now >= $0 } ?? false }
 
-    /// Whether the time for the goodbye is over.
+    /// Whether the time for the sign-off is over.
     func isOverdue(now: UInt64) -> Bool { leaveDeadline.map { now >= $0 } ?? false }
 
     /// Records that the drain is over, or that no call is left to drain.
@@ -28,7 +29,7 @@ struct Shutdown {
         if leaveDeadline == nil { leaveDeadline = now + Shutdown.goodbyeTime }
     }
 
-    /// Whether the goodbye must go out now, although some ended jobs are not concluded.
+    /// Whether the sign-off must be sent now, although some ended jobs are not concluded.
     func goodbyePresses(now: UInt64) -> Bool { now + Shutdown.timeToSay >= leaveDeadline ?? 0 }
 
     /// The next deadline of the stop, nil if none lies ahead. A moment in the past is left out: it would keep the loop

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The state of a worker for other threads. The loop writes it in each turn, and any thread may read it.
 public final class WorkerHealth: Sendable {
-    /// What a worker can do at the moment.
+    /// The abilities of a worker at one moment.
     public enum Condition: Equatable, Sendable {
         /// It claims jobs and makes calls.
         case ready
@@ -56,7 +56,7 @@ public final class WorkerHealth: Sendable {
         zip(WorkerHealth.kinds, answers.withLock { $0 }).map { (answer: $0, calls: $1) }
     }
 
-    /// What the worker can do now.
+    /// The condition of the worker now.
     public var condition: Condition { condition(now: MonotonicClock.now) }
 
     func condition(now: UInt64) -> Condition {

@@ -54,8 +54,7 @@ struct PruneSchedule {
     /// Records that a step is done.
     ///
     /// - Parameter wait: nanoseconds until the next step. If 0, the round goes on over the same connection, after a
-    ///   pause as
-    /// long as the step, so pruning takes half of a core at most.
+    ///   pause as long as the step, so pruning takes half of a core at most.
     /// - Returns: whether to close the connection.
     mutating func stepped(wait: UInt64, now: UInt64) -> Bool {
         let cost = now - (begun ?? now)

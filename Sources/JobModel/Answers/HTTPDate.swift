@@ -91,7 +91,6 @@ public enum HTTPDate {
         return before + dayOfYear - 719_468
     }
 
-    /// The year of a day since 1970.
     private static func year(ofDay day: Int64) -> Int64 {
         var year = 1970 + floorDivide(day * 400, 146_097)
         while dayNumber(year: year + 1, month: 1, day: 1) <= day { year += 1 }

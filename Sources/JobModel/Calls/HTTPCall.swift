@@ -125,7 +125,7 @@ public struct HTTPCall: Sendable {
     public var query: [FormField]
     /// The job's own headers, in order.
     public var headers: [HTTPHeader]
-    /// What follows them.
+    /// The body.
     public var body: RequestBody
     /// Whether a body of bytes or a form is sent in gzip, with `Content-Encoding: gzip`. Parts are never compressed.
     public var compressesBody: Bool

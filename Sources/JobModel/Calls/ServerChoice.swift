@@ -14,7 +14,7 @@ public struct ServerChoice: Equatable, Sendable {
     }
 }
 
-/// What a call has shown about its server.
+/// The health of a server, as a call has shown it.
 public enum ServerHealth: Equatable, Sendable {
     /// It answered, with any status except 502 to 504.
     case well

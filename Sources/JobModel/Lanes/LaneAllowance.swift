@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the database has granted this worker for one lane, and how much of it is in use. Times are monotonic
+/// The grant of the database to this worker for one lane, and the part that is in use. Times are monotonic
 /// nanoseconds.
 struct LaneAllowance: Sendable {
     /// Whether a grant has named the limits. Before that no call is allowed.

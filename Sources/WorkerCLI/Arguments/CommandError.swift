@@ -7,7 +7,6 @@ internal import PGClient
 ///
 /// The line names the defect, the reason and a valid value. It contains no secret.
 struct CommandError: Error, Equatable {
-    /// The exit code.
     var exit: ExitCode
     /// One line, without the program's name.
     var message: String

@@ -10,7 +10,6 @@ struct HostileInput: Sendable {
     var text: String
     /// The call that sends it.
     var call: HTTPCall
-    /// The required end.
     var end: RequiredEnd
     /// By how many bytes the process may grow; nil: not measured.
     var mayGrow: Int?
@@ -32,7 +31,6 @@ struct HostileInput: Sendable {
     /// The password, token or body of every input. No message may quote it.
     static let secret = "audit-secret-7f3c"
 
-    /// All inputs in order.
     static func all(_ ground: AuditGround) -> [HostileInput] {
         HostileAddresses.inputs(ground) + HostileURLs.inputs(ground) + HostileProxies.inputs(ground)
             + HostileRedirects.inputs(ground) + HostileHeaders.inputs(ground) + HostileAnswers.inputs(ground)

@@ -6,7 +6,6 @@ internal import PGClient
 struct HostileRow: Sendable {
     /// Its defect in words for the user, without secrets.
     var text: String
-    /// The statement.
     var statement: String
     /// The required beginning of the message, a column or a place of the spec. Nil: PostgreSQL itself refuses it and
     /// names no place.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The format of log lines.
 enum LogFormat: String, Sendable {
     /// For people.
     case text

@@ -17,10 +17,10 @@ begin
     select j.queue, j.priority, 'POST', j.callback_url,
            case when postrider_internal.json_bytes(w.whole, s.max_request_body) <= s.max_request_body then w.whole
                 when postrider_internal.json_bytes(j.metadata, 32768) > 32768
-                then w.whole || jsonb_build_object('data',
-                                                   w.whole -> 'data' || '{"result": null, "metadata": null, "omitted": ["result", "metadata"]}')
-                else w.whole || jsonb_build_object('data',
-                                                   w.whole -> 'data' || '{"result": null, "omitted": ["result"]}') end,
+                then w.whole || jsonb_build_object(
+                       'data', w.whole -> 'data' || '{"result": null, "metadata": null, "omitted": ["result", "metadata"]}')
+                else w.whole || jsonb_build_object(
+                       'data', w.whole -> 'data' || '{"result": null, "omitted": ["result"]}') end,
            'webhook', jsonb_build_object('job_id', j.id), j.created_by,
            10, '{1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h}'
       from unnest(p_jobs) with ordinality as p(id, place)

@@ -77,7 +77,7 @@ begin
          else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '')
            || coalesce(case when c.next_try_at > now()
                        then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
-                                                                   when c.next_try_at <= now() then ', tried again in a moment' end, '')
+                       when c.next_try_at <= now() then ', tried again in a moment' end, '')
            from postrider.credential_status c where c.name = v_credential),
         to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
     end if;

@@ -19,8 +19,8 @@ begin
     from (select (get_byte(b.bytes, 2) * 256 + get_byte(b.bytes, 3) + 32768) % 65536 - 32768 as weight,
                  get_byte(b.bytes, 6) * 256 + get_byte(b.bytes, 7) as scale
             from (select numeric_send(e.value::numeric) as bytes
-                    from jsonb_array_elements(jsonb_path_query_array(p_json,
-                                                                     'strict $.** ? (@.type() == "number")')) e (value)) b) n;
+                    from jsonb_array_elements(jsonb_path_query_array(
+                           p_json, 'strict $.** ? (@.type() == "number")')) e (value)) b) n;
   if v_bytes > p_most then
     return v_bytes;
   end if;

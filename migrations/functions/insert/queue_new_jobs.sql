@@ -231,8 +231,8 @@ begin
             or n.parent_id is not null
                and (n.name in ('prev', 'item', 'results')
                     or postrider_internal.job_is_templated(row(n.*)::postrider.jobs)
-                       and (select d.column_name from postrider_internal.job_template_defect(row(n.*)::postrider.jobs) d)
-                            is not null)
+                       and (select d.column_name
+                              from postrider_internal.job_template_defect(row(n.*)::postrider.jobs) d) is not null)
             or n.on_success is not null and not exists (select from postrider.callbacks c where c.name = n.on_success)
             or n.on_failure is not null and not exists (select from postrider.callbacks c where c.name = n.on_failure)
       loop

@@ -80,10 +80,12 @@ begin
     next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
   end if;
   if p_service.query is not null and postrider_internal.service_applies(p_job.url, p_service) then
-    select array_agg(lower((postrider_internal.url_escaped(a.pairs[n]) || '='
-                            || postrider_internal.url_escaped(a.pairs[n + 1])) collate "C")) into v_added
-      from (select postrider_internal.pairs(p_service.query) as pairs) a cross
-        join generate_series(1, cardinality(a.pairs), 2) n;
+    select array_agg(lower(c.pair collate "C")) into v_added
+      from (select postrider_internal.pairs(p_service.query) as pairs) a
+     cross join generate_series(1, cardinality(a.pairs), 2) n
+     cross join lateral (
+           select postrider_internal.url_escaped(a.pairs[n]) || '='
+                  || postrider_internal.url_escaped(a.pairs[n + 1]) as pair) c;
   end if;
   if postrider_internal.used_credential(p_job.credential, p_service.credential) is not null then
     select lower(postrider_internal.url_escaped(p.place ->> 'query') collate "C") into v_token
