@@ -3,8 +3,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread of its own, for what must go on while a test blocks: the tasks of all tests share as many threads as
-/// there are cores, and two blocking tests take them all.
+/// A thread for work that must continue while a test blocks.
+///
+/// The tasks of all tests share one thread per core. Two blocking tests can occupy all threads of a 2-core machine.
 public final class BackgroundThread: Sendable {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -16,7 +17,7 @@ public final class BackgroundThread: Sendable {
 
     private let thread: pthread_t
 
-    /// Starts at once.
+    /// Starts the thread at once.
     public init(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let argument = unsafe Unmanaged.passRetained(Body(body)).toOpaque()
@@ -31,10 +32,11 @@ public final class BackgroundThread: Sendable {
         self.thread = thread
     }
 
-    /// What `body` returns or throws on a thread of its own that blocks no signal, for tests of signals.
+    /// Runs `body` on a new thread that blocks no signal, and returns or throws its result. For tests of signals.
     ///
-    /// The threads of tasks block nearly all. What a test sends to one of them stays pending there, and ends the
-    /// process, without a word, when a later test on the same thread unblocks it; with its own thread it is gone.
+    /// The threads of Swift tasks block nearly all signals. A signal that a test sends to such a thread stays pending.
+    /// It ends the process without a message when a later test on that thread unblocks it. On a new thread, a pending
+    /// signal ends with the thread.
     public static func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) throws -> Value {
         let result = Mutex(Result<Value, any Error>.failure(TestClock.Timeout(description: "the thread did not run")))
         let thread = BackgroundThread {
@@ -48,7 +50,7 @@ public final class BackgroundThread: Sendable {
         return try result.withLock { $0 }.get()
     }
 
-    /// Waits for its end; once.
+    /// Waits until the thread has ended. Call it once.
     public func join() {
         pthread_join(thread, nil)
     }

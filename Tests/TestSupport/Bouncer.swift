@@ -4,14 +4,16 @@ internal import Glibc
 internal import PGClient
 public import PrivateCluster
 
-/// PgBouncer in front of a private cluster: transaction mode and one server connection for all clients unless told
-/// otherwise, on a Unix socket in the cluster's directory. Ends with the object or the process.
+/// PgBouncer in front of a private cluster, on a Unix socket in the cluster's directory.
+///
+/// By default it runs in transaction mode and gives all clients one server connection. It ends with the object or with
+/// the process.
 public final class Bouncer: Sendable {
     private let input: Pipe
     private let pid: pid_t
     private let directory: String
 
-    /// Starts it; returns when it lets clients in.
+    /// Starts PgBouncer and waits until it accepts clients.
     public init(before cluster: PrivateCluster, connections: Int = 1, mode: String = "transaction") throws {
         directory = cluster.directory
         let file = "\(directory)/pgbouncer.ini"
@@ -33,7 +35,7 @@ public final class Bouncer: Sendable {
         _ = unsafe write(config, text, text.count)
         close(config)
         input = try Pipe()
-        // The shell ends it when our end of the pipe closes, however that comes about.
+        // The shell ends PgBouncer when the write end of the pipe closes. A crash of the tests closes it too.
         let script = #""$@" >/dev/null 2>&1 & child=$!; read -r _; kill -INT $child; wait $child"#
         pid = try ChildProcess.spawn(
             ["/bin/sh", "-c", script, "bouncer"] + PrivateCluster.asServerUser() + ["/usr/sbin/pgbouncer", file],
@@ -56,6 +58,6 @@ public final class Bouncer: Sendable {
         _ = ChildProcess.wait(for: pid)
     }
 
-    /// The text that connects through it.
+    /// The connection string that leads through PgBouncer.
     public var connectionString: String { "host=\(directory) port=6432 user=postgres dbname=postgres" }
 }

@@ -3,19 +3,23 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// Chromium without a window, used as a person uses it: Selenium goes to pages, clicks and types.
+/// Headless Chromium, which Selenium controls as a user does: it opens pages, clicks and types.
 public enum Browser {
     private static let driver = "/usr/bin/chromedriver"
 
-    /// Whether the project's setup could install it: it does as root.
+    /// Whether Chromium is installed. The project's setup installs it only when it runs as root.
     public static var isInstalled: Bool { unsafe access(driver, X_OK) == 0 }
 
-    /// Runs lines of Python that have `browser`, the driver; `find(css)`, `text(css)`, `texts(css)` and `click(css)`,
-    /// which wait 15 s for an element; `until(test)`, which waits so long for a condition; and `words`, these
-    /// arguments. The program fails if they do.
+    /// Runs lines of Python that control the browser. The program fails if the lines fail.
     ///
-    /// - Returns: what they printed, line by line, and behind it what pages complained of on the console, as lines that
-    ///   begin with `console:`.
+    /// The lines can use these names:
+    /// - `browser`: the Selenium driver.
+    /// - `find(css)`, `text(css)`, `texts(css)` and `click(css)`: they wait up to 15 s for an element.
+    /// - `until(test)`: it waits up to 15 s for a condition.
+    /// - `words`: the arguments `words` of this function.
+    ///
+    /// - Returns: the lines that the program printed. Behind them follow the messages of the browser console, as lines
+    ///   that begin with `console:`.
     public static func run(_ program: String, _ words: [String] = []) throws -> [String] {
         let port = try TargetServer.freePort()
         let (status, output) = try ChildProcess.run(
@@ -24,8 +28,8 @@ public enum Browser {
         return output.split(separator: "\n").map(String.init)
     }
 
-    /// Chromium may not use its sandbox as root; what is shown here is served by the project itself. It looks up no
-    /// name and asks nobody for anything else.
+    /// Chromium cannot use its sandbox as root. The project itself serves all pages that the browser opens. The browser
+    /// resolves no names and sends requests only to 127.0.0.1.
     private static let prelude = #"""
         import sys, tempfile, traceback
         from selenium import webdriver

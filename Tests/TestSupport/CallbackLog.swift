@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// Functions of a user, in a schema `app` of their own, that write down what they were called with and saw.
+/// Callback and hook functions in the schema `app`. Each call adds a row to `app.log`.
 public enum CallbackLog {
     /// Makes `app.log`, callbacks `note`, `bad` and `slow`, and `app.hook(bigint, text)` for hooks.
     public static func make(in queue: borrowing TestQueue) throws {
@@ -35,7 +35,7 @@ public enum CallbackLog {
             """)
     }
 
-    /// What was written down for a job, in order: `will_stop succeeded`.
+    /// The rows of `app.log` for one job, in order, as in `will_stop succeeded`.
     public static func lines(_ queue: borrowing TestQueue, of job: Int64) throws -> [String] {
         try queue.rows("select concat_ws(' ', event, state) from app.log where job = \(job) order by n").map {
             $0[0] ?? ""

@@ -3,14 +3,15 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A server that speaks one version of TLS, 1.3 unless told, with those alone who show a certificate of the test's
-/// authority: `openssl s_server`.
+/// A TLS server that demands a client certificate of the test's authority: `openssl s_server`.
+///
+/// It speaks only one version of TLS, by default 1.3.
 public final class CertificateServer: Sendable {
-    /// Where it listens; its certificate is that of `nginx`, for `localhost`.
+    /// The port on which it listens. It uses the certificate of `nginx` for `localhost`.
     public let port: UInt16
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init(as nginx: NginxServer, tls: String = "tls1_3") throws {
         port = try TargetServer.freePort()
         process = try ChildProcess.spawn(
@@ -28,6 +29,6 @@ public final class CertificateServer: Sendable {
         _ = ChildProcess.wait(for: process)
     }
 
-    /// Its URL.
+    /// The server's URL.
     public var url: String { "https://localhost:\(port)/" }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TLS server that ends the connection behind each answer: announced by close_notify (`/announced/…`), or by TCP
-/// alone (`/bare/…`). What it answers is the rest of the path; see `program`.
+/// A TLS server that closes the connection after each answer.
+///
+/// `/announced/…` closes with the TLS alert close_notify, `/bare/…` closes only the TCP connection. The rest of the
+/// path selects the answer; see `program`.
 public final class ClosingServer: Sendable {
-    /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
+    /// `https://localhost:PORT`, with the certificate of the nginx that was passed to `init`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it, with TLS 1.2 or 1.3 alone, and waits until it takes connections.
+    /// Starts the server with only TLS 1.2 or only 1.3, and waits until it accepts connections.
     public init(as nginx: NginxServer, tls: String) throws {
         server = try PythonServer(tls: Self.program, as: nginx, [tls])
         url = "https://localhost:\(server.port)"

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Answers with 3,000,000 bytes in the Content-Encoding that the path names; it ends with the object.
+/// A server that answers with 3,000,000 bytes in the Content-Encoding that the path names.
+///
+/// It ends with the object.
 public final class CodedServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         server = try PythonServer(Self.program)
         url = "http://127.0.0.1:\(server.port)"
     }
 
-    /// What it answers with, decoded.
+    /// The decoded body of each answer.
     public static let body: [UInt8] = {
         var body = [UInt8](repeating: 0x61, count: 3_000_000)
         for index in stride(from: 0, to: body.count, by: 997) { body[index] = UInt8(0x30 + index % 10) }

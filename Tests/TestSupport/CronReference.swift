@@ -2,20 +2,19 @@
 
 internal import PrivateCluster
 
-/// The answers of cronsim, a Python library that follows Debian's cron and shares no code with ours.
+/// Ticks computed by cronsim, a Python library that follows Debian's cron and shares no code with Postrider.
 public enum CronReference {
-    /// Random expressions, each with a zone and an instant, and the next tick of each. The same seed gives the same
-    /// lines.
+    /// Random expressions, each with a zone, an instant and the next tick. The same seed gives the same lines.
     ///
     /// Half of the instants lie within three hours of a clock change. The program leaves out four cases in which
-    /// cronsim differs from `docs/schedules.md`; `docs/decisions/0015-schedules.md` lists them:
-    /// - A minute field that begins with `*` beside fixed hours follows real time in cronsim. The program gives it as a
-    ///   range.
+    /// cronsim differs from `docs/schedules.md`. `docs/decisions/0015-schedules.md` lists them:
+    /// - A minute field that begins with `*` next to fixed hours follows real time in cronsim. The program gives it as
+    ///   a range.
     /// - Six fields always follow real time in cronsim.
     /// - After a clock change by half an hour, cronsim misses the first half of an hour.
     /// - If midnight is skipped, cronsim returns 1:00 for hour 0.
     ///
-    /// - Returns: lines `expression TAB zone TAB instant TAB next`, the next empty for an expression that never fires.
+    /// - Returns: lines `expression TAB zone TAB instant TAB next`. If an expression never fires, `next` is empty.
     public static func lines(seed: UInt64, count: Int) throws -> String {
         let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([python, "-W", "error", "-c", program, "\(seed)", "\(count)"])

@@ -3,10 +3,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// A TCP proxy on loopback in front of a server that cuts each connection after so many bytes of answers, and counts
-/// them. Lives until the process ends.
+/// A TCP proxy on loopback that cuts each connection after a number of bytes of answers.
+///
+/// It counts the bytes and the connections. It lives until the process ends.
 public final class CuttingProxy: Sendable {
-    /// Where it listens.
+    /// The port on which the proxy listens.
     public let port: UInt16
     private let target: UInt16
     private let total = Atomic<Int>(0)
@@ -14,7 +15,7 @@ public final class CuttingProxy: Sendable {
     private let limit: Atomic<Int>
     private let pace: Atomic<Int>
 
-    /// Passes on to a loopback port; each connection ends after `limit` bytes of answers.
+    /// Forwards connections to a loopback port. Each connection ends after `limit` bytes of answers.
     public init(to target: Int, cutEvery limit: Int = .max) throws {
         signal(SIGPIPE, SIG_IGN)
         let (listener, port) = try TestPorts.listen()
@@ -33,16 +34,16 @@ public final class CuttingProxy: Sendable {
         }
     }
 
-    /// Bytes of answers that were passed on, heads included.
+    /// The bytes of answers that the proxy has forwarded, including the heads.
     public var bytes: Int { total.load(ordering: .relaxed) }
 
-    /// How many connections there were.
+    /// The number of connections so far.
     public var connections: Int { accepted.load(ordering: .relaxed) }
 
-    /// From now on each connection is cut after so many bytes.
+    /// Cuts each connection after this many bytes from now on.
     public func cut(after bytes: Int) { limit.store(bytes, ordering: .relaxed) }
 
-    /// From now on there is a pause of so many milliseconds after each 64 KB.
+    /// Pauses for this many milliseconds after each 64 KB from now on.
     public func slow(milliseconds: Int) { pace.store(milliseconds, ordering: .relaxed) }
 
     private func serve(_ client: Int32) {
@@ -68,7 +69,7 @@ public final class CuttingProxy: Sendable {
                 total.add(count, ordering: .relaxed)
                 left -= count
                 if left == 0 {
-                    // What has been passed on shall arrive before the end does.
+                    // The forwarded bytes must arrive before the connection ends.
                     TestClock.sleep(milliseconds: 20)
                     break
                 }

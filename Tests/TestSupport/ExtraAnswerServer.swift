@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TLS server that says more than it was asked: to GET a second answer, `{"evil":1}`, 50 ms behind the first
-/// (`/late`) or in the same TLS record as the first one's body (`/joined`); to POST `right` and no more.
+/// A TLS server that sends a second answer, `{"evil":1}`, to each GET.
+///
+/// For `/late` it sends the second answer 50 ms after the first. For `/joined` it sends both in the same TLS record,
+/// behind the first body. A POST gets only the answer `right`.
 public final class ExtraAnswerServer: Sendable {
-    /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
+    /// `https://localhost:PORT`, with the certificate of the nginx that was passed to `init`.
     public let url: String
     private let server: PythonServer
     private let folder: TestFolder
 
-    /// Starts it, with TLS 1.2 or 1.3 alone, and waits until it takes connections.
+    /// Starts the server with only TLS 1.2 or only 1.3, and waits until it accepts connections.
     public init(as nginx: NginxServer, tls: String) throws {
         folder = try TestFolder()
         server = try PythonServer(tls: Self.program, as: nginx, [tls, folder.path("sent")])
         url = "https://localhost:\(server.port)"
     }
 
-    /// How many second answers it has sent.
+    /// The number of second answers that the server has sent.
     public var lateAnswers: Int { folder.read("sent")?.count ?? 0 }
 
     private static let program = #"""

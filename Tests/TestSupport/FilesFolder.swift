@@ -3,14 +3,14 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A folder of files for a test, with the traps of a hostile one beside them; removed with the object.
+/// A folder of files for a test, together with traps that a hostile user may set. The object removes it at its end.
 ///
-/// `a.txt` holds `hello`, `sub/b.bin` 100,000 bytes. `link` points to `a.txt`, `up` to `/etc`, `pipe` is a FIFO.
+/// `a.txt` holds `hello`, `sub/b.bin` holds 100,000 bytes. `link` points to `a.txt`, `up` to `/etc`, `pipe` is a FIFO.
 public final class FilesFolder: Sendable {
-    /// Its path.
+    /// The folder's path.
     public let path: String
 
-    /// Makes it in /tmp.
+    /// Makes the folder in /tmp.
     public init() throws {
         let script = """
             f=$(mktemp -d /tmp/postrider-files-XXXXXX); cd $f; mkdir sub; printf hello > a.txt
@@ -21,7 +21,7 @@ public final class FilesFolder: Sendable {
 
     deinit { _ = try? ChildProcess.run(["rm", "-rf", path]) }
 
-    /// Writes a file of this many bytes, the same pattern each time, through the file system's cache.
+    /// Writes a file of this many megabytes through the file system's cache. The pattern is always the same.
     public func fill(_ name: String, megabytes: Int) throws {
         _ = try ChildProcess.run([
             "/bin/sh", "-ec",
@@ -29,7 +29,7 @@ public final class FilesFolder: Sendable {
         ])
     }
 
-    /// SHA-256 of a file, in hexadecimal digits.
+    /// The SHA-256 of a file, in hexadecimal digits.
     public func sha256(_ name: String) throws -> String {
         String(try ChildProcess.run(["sha256sum", "\(path)/\(name)"]).output.prefix(64))
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Werkzeug's form parser behind Python's own web server: tells what a request's body held, whatever its size.
+/// A web server that parses request bodies of any size with Werkzeug's form parser.
 ///
-/// A multipart body is answered with a line per part, `name filename type size sha256`, each percent-encoded and `-`
-/// for what is not there; any other with its bytes, gzip undone. It ends with the object.
+/// The answer to a multipart body has one line per part, `name filename type size sha256`. Each value is
+/// percent-encoded, and `-` stands for a missing one. The answer to another body holds its bytes, without gzip. The
+/// server ends with the object.
 public final class FormServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         server = try PythonServer(Self.program)
         url = "http://127.0.0.1:\(server.port)"

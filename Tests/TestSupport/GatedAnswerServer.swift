@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/1.1 server that lets each request go on (100), reads it until `allowAnswers()` is called, and gives its
-/// whole answer. It then reads on and closes nothing. It ends with the object.
+/// An HTTP/1.1 server that answers no request until the test calls `allowAnswers()`.
+///
+/// It first sends status 100 and reads the request. After the whole answer it reads on and closes nothing. It ends with
+/// the object.
 public final class GatedAnswerServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let server: PythonServer
     private let folder: TestFolder
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init(_ answer: String) throws {
         folder = try TestFolder()
         server = try PythonServer(Self.program, [answer, folder.path("allowed")])

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A TLS 1.3 server that closes each connection behind its own part of the handshake; what the client says then meets a
-/// reset, before a byte of its request.
+/// A TLS 1.3 server that closes each connection after its own part of the handshake.
+///
+/// The client's next bytes meet a reset, before the server has read a byte of the request.
 public final class HandshakeClosingServer: Sendable {
-    /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
+    /// `https://localhost:PORT`, with the certificate of the nginx that was passed to `init`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     ///
-    /// - Parameter asks: whether it asks for a client certificate.
+    /// - Parameter asks: whether the server requests a client certificate.
     public init(as nginx: NginxServer, asks: Bool) throws {
         server = try PythonServer(tls: Self.program, as: nginx, [nginx.caFile, asks ? "asks" : ""])
         url = "https://localhost:\(server.port)"

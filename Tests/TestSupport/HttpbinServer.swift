@@ -3,13 +3,13 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// httpbin, as the project's setup installs it, on a loopback port; ends with the object.
+/// The httpbin that the project's setup installs, on a loopback port. It ends with the object.
 public final class HttpbinServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"

@@ -2,11 +2,12 @@
 
 internal import Glibc
 
-/// An HTTP/1.1 server on a loopback port that answers each request with the same bytes as soon as its first ones are
-/// there, from a thread of its own for each connection: its answer may be there before the client has written all of
-/// the request.
+/// An HTTP/1.1 server that answers each request as soon as its first bytes arrive.
+///
+/// All answers are the same bytes. Each connection has a thread, so the answer may arrive before the client has written
+/// its whole request.
 public final class InstantAnswerServer: Sendable {
-    /// Where it listens.
+    /// The port on which the server listens.
     public let port: UInt16
     private let listener: Int32
     private let thread: BackgroundThread

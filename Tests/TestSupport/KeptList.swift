@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// A text file in the repository that a test compares with what the product does, one fact a line.
+/// A text file in the repository that a test compares with the product, one fact per line.
 ///
 /// A change of the product then shows as a change of the file in review.
 ///
@@ -13,15 +13,15 @@ internal import Foundation
 public struct KeptList {
     private let path: String
 
-    /// The list in the file at this path, which starts at the top folder of the project.
+    /// The list in the file at this path, relative to the top folder of the project.
     public init(_ path: String) {
         self.path = path
     }
 
-    /// Compares the file with `lines`: `- LINE` for each line that only the file has, `+ LINE` for each new one.
+    /// Compares the file with `lines`: `- LINE` for each line only in the file, `+ LINE` for each new line.
     ///
-    /// The order of `lines` does not matter. With the environment variable `POSTRIDER_WRITE_LISTS` set, `lines` become
-    /// the new file first.
+    /// The order of `lines` does not matter. If the environment variable `POSTRIDER_WRITE_LISTS` is set, the function
+    /// first writes `lines` to the file.
     ///
     /// - Throws: the error of Foundation if the file cannot be read or written.
     public func difference(from lines: [String]) throws -> [String] {

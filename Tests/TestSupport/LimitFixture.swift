@@ -2,16 +2,16 @@
 
 public import PGClient
 
-/// A database with limits for clients, and the leader's statements without a worker.
+/// A database with limits for clients. It runs the leader's statements without a worker.
 public struct LimitFixture: ~Copyable {
-    /// Its database.
+    /// The fixture's database.
     public let queue: TestQueue
-    /// The client that most tests limit.
+    /// The session of the client that most tests limit.
     public let client: PGConnection
     private let worker: Int64
     private let epoch: Int64
 
-    /// A new database; `limits` are columns and values of a row of `client_limits`, like `"max_lanes", "2"`.
+    /// Makes a database. `limits` are columns and values of a row of `client_limits`, as in `"max_lanes", "2"`.
     public init(role: String = TestRole.client.name, _ columns: String, _ values: String) throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
@@ -26,13 +26,13 @@ public struct LimitFixture: ~Copyable {
         self.queue = queue
     }
 
-    /// Another row of limits.
+    /// Adds another row of limits.
     public func limit(_ role: String, _ columns: String, _ values: String) throws {
         try queue.connection.execute(
             "insert into postrider.client_limits (role, \(columns)) values ('\(role)', \(values))")
     }
 
-    /// Counts like the leader does once a second. Throws an error of the count, which the leader only keeps.
+    /// Counts as the leader does once a second. Throws a stored error of the count; the leader would only keep it.
     public func count() throws {
         try queue.connection.execute("select postrider_internal.fold(\(worker), \(epoch), 0, 100000)")
         if let error = try queue.text("select error from postrider_internal.client_counting") {
@@ -40,7 +40,7 @@ public struct LimitFixture: ~Copyable {
         }
     }
 
-    /// Counts until a recount has come to its end.
+    /// Forces a recount and counts until it is complete.
     public func recount() throws {
         try queue.connection.execute("update postrider_internal.client_counting set recounted_at = null")
         try TestClock.wait(60, for: "the end of the recount") {
@@ -51,14 +51,14 @@ public struct LimitFixture: ~Copyable {
         }
     }
 
-    /// Requests and lanes of a client as `client_status` shows them, like `3 2`; without max_lanes `3 -`.
+    /// The requests and lanes of a client in `client_status`, as in `3 2`; without `max_lanes`, as in `3 -`.
     public func usage(_ role: String = TestRole.client.name) throws -> String? {
         try queue.text(
             "select unfinished || ' ' || coalesce(lanes::text, '-') from postrider.client_status where role = '\(role)'"
         )
     }
 
-    /// The same, found by looking at every job.
+    /// The values of `usage`, computed from every job.
     public func truth(_ role: String = TestRole.client.name) throws -> String? {
         try queue.text(
             """
@@ -72,7 +72,7 @@ public struct LimitFixture: ~Copyable {
 }
 
 extension TestRole {
-    /// With what a statement is refused: SQLSTATE, message and hint, a line each; nil if it is not.
+    /// The error of a refused statement: SQLSTATE, message and hint, one per line; nil if the statement succeeds.
     public static func words(of sql: String, _ connection: borrowing PGConnection) -> String? {
         do throws(PGError) {
             try connection.execute(sql)

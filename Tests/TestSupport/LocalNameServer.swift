@@ -3,22 +3,23 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A name server on loopback for one program: each name is at 127.0.0.1. Names below `nowhere.example` do not exist,
-/// and questions for names below `silent.example` get no answer.
+/// A name server on loopback for one program. It resolves each name to 127.0.0.1.
+///
+/// Names below `nowhere.example` do not exist. Questions for names below `silent.example` get no answer.
 public final class LocalNameServer: Sendable {
     private let socket: Int32
     private let folder: TestFolder
     private let stop: Pipe
     private let thread: BackgroundThread
 
-    /// What makes such a server impossible, as a sentence; nil: nothing.
+    /// The reason why this machine cannot have such a server, as a sentence; nil if it can.
     public static let obstacle: String? = {
         guard getuid() == 0 else { return "needs root, for port 53 and a resolv.conf of the worker's own" }
         let tried = try? ChildProcess.run(["unshare", "-m", "mount", "--bind", "/etc/hosts", "/etc/resolv.conf"])
         return tried?.status == 0 ? nil : "unshare -m or mount --bind is refused here"
     }()
 
-    /// Listens, at an address that no other test process uses.
+    /// Listens at an address that no other test process uses.
     public init() throws {
         var found: (socket: Int32, address: String)?
         for _ in 0..<20 where found == nil { found = Self.bind() }
@@ -37,7 +38,7 @@ public final class LocalNameServer: Sendable {
         close(socket)
     }
 
-    /// Becomes the program whose words follow, with this name server alone.
+    /// The command in front of a program's words: it leaves the program only this name server, then runs it by exec.
     public var wrapper: [String] {
         let script = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""
         return ["unshare", "-m", "/bin/sh", "-c", script, folder.path("resolv.conf")]
@@ -84,10 +85,10 @@ public final class LocalNameServer: Sendable {
     private static let silent = [UInt8]("silent".utf8)
     private static let nowhere = [UInt8]("nowhere".utf8)
 
-    /// RFC 1035 §4.1: the question again, and one address if it asks for an A record.
+    /// RFC 1035 §4.1: the question again, and one address if the question asks for an A record.
     private static func answer(to question: ArraySlice<UInt8>) -> [UInt8]? {
         var end = 12
-        // The length of the label before the last one tells the three kinds apart: nowhere, silent, and others.
+        // The length of the label before the last one separates the three kinds: nowhere, silent, and others.
         var kind: UInt8 = 0
         var last: UInt8 = 0
         while end < question.count, question[end] > 0 {

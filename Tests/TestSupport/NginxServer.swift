@@ -3,33 +3,35 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A real web server for tests: HTTP, TLS with an authority of its own, HTTP/2, gzip; ends with `deinit`.
+/// A real web server for tests: HTTP, TLS with a test authority, HTTP/2 and gzip. It ends with `deinit`.
 ///
-/// `/text` answers `hello`, `/big` 100,000 bytes (gzip if asked), `/up` redirects to TLS. The TLS host's certificate is
-/// for `localhost` and `alt.localhost`, which closes a connection after 20 requests, that of the third port for another
-/// name. `/who` answers the client's address and the name in its certificate, `/session` whether the TLS session is a
-/// resumed one (`r`, else `.`) and closes the connection, `/away` redirects to `/who` on `alt.localhost`, `/headers24`
-/// sends 24 header lines of 1,000 bytes, and so on.
+/// - `/text` answers `hello`, `/big` 100,000 bytes, as gzip if the client accepts it. `/up` redirects to TLS.
+/// - The certificate of the TLS host is for `localhost` and `alt.localhost`. That host closes a connection after 20
+///   requests.
+/// - The certificate of the third port is for another name.
+/// - `/who` answers with the client's address and the name in the client's certificate.
+/// - `/session` answers `r` for a resumed TLS session and `.` for a new one, then closes the connection.
+/// - `/away` redirects to `/who` on `alt.localhost`. `/headers24` sends 24 header lines of 1,000 bytes.
 public final class NginxServer {
-    /// Plain HTTP.
+    /// The port of plain HTTP.
     public let port: Int
-    /// TLS with HTTP/2, for `localhost`.
+    /// The port of TLS with HTTP/2, for `localhost`.
     public let tlsPort: Int
-    /// TLS without HTTP/2, with a certificate for `other.example`; at 127.0.0.2 with that for `localhost`.
+    /// The port of TLS without HTTP/2. Its certificate is for `other.example`, and at 127.0.0.2 for `localhost`.
     public let wrongNamePort: Int
-    /// The authority that signed both certificates, PEM.
+    /// The PEM file of the authority that signed both certificates.
     public let caFile: String
-    /// Where its files are.
+    /// The folder of the files that the server serves.
     public var www: String { folder + "/www" }
-    /// A client certificate of that authority for `test-client`, its key, and the same key under a passphrase.
+    /// The certificate of that authority for `test-client`, its key, and the same key under a passphrase.
     public var client: (certificate: String, key: String, lockedKey: String) {
         (folder + "/client.pem", folder + "/client.key", folder + "/locked.key")
     }
-    /// The pin of the public key for `localhost`, as libcurl takes it.
+    /// The pin of the public key for `localhost`, in the form that libcurl takes.
     public let pin: String
     /// The certificate for `localhost`.
     public var certificate: String { folder + "/localhost.pem" }
-    /// The private key for `localhost`: none that fits the client's certificate.
+    /// The private key for `localhost`, which does not fit the client's certificate.
     public var otherKey: String { folder + "/localhost.key" }
     private let folder: String
     private let process: Int32
@@ -46,7 +48,7 @@ public final class NginxServer {
         }
         self.pin = String(pin)
         for attempt in 0..<20 {
-            // Another run of the tests may have these ports: only binding them tells.
+            // Another test run may hold these ports. Only an attempt to bind them shows it.
             let ports = (firstPort + 3 * attempt, firstPort + 3 * attempt + 1, firstPort + 3 * attempt + 2)
             if let process = try NginxServer.start(folder: folder, ports: ports) {
                 self.process = process
@@ -57,7 +59,7 @@ public final class NginxServer {
         throw StartFailed(output: "nginx found no free ports from \(firstPort) on")
     }
 
-    /// Starts nginx; nil if it ended at once, as it does when a port is taken.
+    /// Starts nginx. Returns nil if nginx ended at once, as it does when a port is taken.
     private static func start(folder: String, ports: (Int, Int, Int)) throws -> Int32? {
         let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", settings(folder: folder, ports: ports)])
         guard status == 0 else { throw StartFailed(output: output) }
@@ -76,9 +78,9 @@ public final class NginxServer {
         _ = try? ChildProcess.run(["rm", "-rf", folder])
     }
 
-    /// It could not be started; what was printed.
+    /// nginx or its certificates could not be made.
     public struct StartFailed: Error {
-        /// From openssl or nginx.
+        /// The output of openssl or nginx.
         public let output: String
     }
 

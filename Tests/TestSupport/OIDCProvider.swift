@@ -3,13 +3,13 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// oidc-provider-mock, as the project's setup installs it, on a loopback port; ends with the object.
+/// The oidc-provider-mock that the project's setup installs, on a loopback port. It ends with the object.
 public final class OIDCProvider: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"
@@ -26,7 +26,7 @@ public final class OIDCProvider: Sendable {
         _ = ChildProcess.wait(for: process)
     }
 
-    /// A refresh token of the user ada for the client app.
+    /// Logs the user ada in and returns a refresh token for the client app.
     public func logIn() throws -> String {
         let folder = try ProjectFolder.path()
         let (status, output) = try ChildProcess.run(

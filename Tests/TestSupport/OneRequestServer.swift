@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/1.1 server that answers the first request of each connection, and ends the connection in good order as soon
-/// as it has seen the head of the second. It ends with the object.
+/// An HTTP/1.1 server that answers only the first request of each connection.
+///
+/// It closes the connection in good order as soon as it has read the head of the second request. It ends with the
+/// object.
 public final class OneRequestServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         server = try PythonServer(Self.program)
         url = "http://127.0.0.1:\(server.port)"

@@ -2,28 +2,28 @@
 
 internal import PrivateCluster
 
-/// A reader of a worker's pages: Python's HTTP client, and the official parser of Prometheus' text format.
+/// Reads a worker's pages with Python's HTTP client and the official parser of Prometheus' text format.
 public struct PageReader: Sendable {
-    /// What came back.
+    /// The answer to a request for a page.
     public struct Answer: Sendable {
-        /// The status.
+        /// The HTTP status.
         public var status: Int
-        /// By their names in lower case; of several of one name the last.
+        /// The headers by their names in lower case. Of several headers with one name it holds the last.
         public var headers: [String: String]
-        /// Of `/metrics` one line for each sample, `name{label=value,…} value`, labels sorted, as the parser has read
-        /// it; of others the body.
+        /// For `/metrics` one line per parsed sample, `name{label=value,…} value`, with sorted labels. For other pages
+        /// the body.
         public var lines: [String]
     }
 
-    /// Where the pages are.
+    /// The port of the pages.
     public let port: UInt16
 
-    /// Of a worker on loopback.
+    /// Reads the pages of a worker on loopback.
     public init(port: UInt16) {
         self.port = port
     }
 
-    /// Asks for a page; the program fails if it takes 20 s, or where metrics are not as they must be.
+    /// Requests a page. The Python program fails after 20 s, or if it cannot parse the metrics.
     public func read(_ path: String, method: String = "GET", headers: [String] = []) throws -> Answer {
         let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([python, "-c", Self.program, "\(port)", method, path] + headers)

@@ -2,7 +2,7 @@
 
 internal import Foundation
 
-/// Where the package lies, and what its setup has installed there.
+/// The folder of the package, and the tools that its setup has installed there.
 public enum ProjectFolder {
     /// The first folder above the built program that holds the package.
     public static func path() throws -> String {
@@ -15,8 +15,8 @@ public enum ProjectFolder {
         throw TestClock.Timeout(description: "no Package.swift above \(WorkerProcess.path)")
     }
 
-    /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths; all of `Sources` without a
-    /// folder.
+    /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths. Without a folder, all of
+    /// `Sources`.
     public static func swiftSources(_ folder: String = "") throws -> [String] {
         let top = try path() + "/Sources/" + folder
         let paths = FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? []
@@ -24,6 +24,6 @@ public enum ProjectFolder {
             .map { try String(contentsOfFile: "\(top)/\($0)", encoding: .utf8) }
     }
 
-    /// The interpreter of `make setup`, with the packages that tests use.
+    /// The Python interpreter of `make setup`, with the packages that tests use.
     public static func python() throws -> String { try path() + "/.postrider/venv/bin/python" }
 }

@@ -3,23 +3,23 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A real proxy on a loopback port that wants a user and password: tinyproxy for HTTP, microsocks for SOCKS.
+/// A real proxy on a loopback port that demands a user and password: tinyproxy for HTTP, microsocks for SOCKS.
 public final class ProxyServer: Sendable {
-    /// What it speaks.
+    /// The protocol of the proxy.
     public enum Kind: Sendable {
         case http, socks
     }
 
-    /// Whom it lets through.
+    /// The user that the proxy accepts.
     public static let user = "ada"
-    /// With which password.
+    /// The password of `user`.
     public static let password = "s3cret-pass"
-    /// Where it listens.
+    /// The port on which the proxy listens.
     public let port: UInt16
     private let kind: Kind
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the proxy and waits until it accepts connections.
     public init(_ kind: Kind) throws {
         self.kind = kind
         port = try TargetServer.freePort()
@@ -29,7 +29,7 @@ public final class ProxyServer: Sendable {
                 ["microsocks", "-i", "127.0.0.1", "-p", String(port), "-u", Self.user, "-P", Self.password],
                 output: -1)
         case .http:
-            // tinyproxy reads its settings from a file only; the shell's here-document is one.
+            // tinyproxy reads its settings only from a file. The shell's here-document acts as one.
             let settings = """
                 Port \(port)
                 Listen 127.0.0.1
@@ -48,7 +48,7 @@ public final class ProxyServer: Sendable {
         _ = ChildProcess.wait(for: process)
     }
 
-    /// Its URL with this password.
+    /// The proxy's URL with this password.
     public func url(password: String = ProxyServer.password) -> String {
         "\(kind == .http ? "http" : "socks5h")://\(Self.user):\(password)@127.0.0.1:\(port)"
     }

@@ -4,7 +4,7 @@ internal import PrivateCluster
 
 /// A Python program of the project, with the packages that `make setup` installs.
 public enum PythonProgram {
-    /// Runs it to its end; what it has written.
+    /// Runs the program to its end and returns its output.
     public static func run(_ path: String, _ words: [String]) throws -> String {
         let (status, output) = try ChildProcess.run(
             [ProjectFolder.python(), "-B", ProjectFolder.path() + "/" + path] + words)

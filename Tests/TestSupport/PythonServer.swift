@@ -3,18 +3,19 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A server on a free loopback port whose program is a text in Python, with the packages of the tests; ends with the
-/// object.
+/// A server whose program is a Python text, on a free loopback port. It can use the packages of the tests.
+///
+/// It ends with the object.
 final class PythonServer: Sendable {
-    /// Where it listens.
+    /// The port on which the server listens.
     let port: UInt16
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     ///
     /// - Parameters:
-    ///   - words: what `sys.argv` holds behind the port.
-    ///   - output: where its standard output goes; -1: nowhere.
+    ///   - words: `sys.argv` holds them after the port.
+    ///   - output: the descriptor of its standard output; -1 discards the output.
     init(_ program: String, _ words: [String] = [], output: Int32 = -1) throws {
         let port = try TargetServer.freePort()
         self.port = port
@@ -23,8 +24,10 @@ final class PythonServer: Sendable {
         try TestClock.wait(20, for: "the server on port \(port)") { TargetServer.isTaken(port) }
     }
 
-    /// One with the certificate of an nginx, that of `localhost`. Its program is the class `Handler` of Python's
-    /// `socketserver`, which wraps each connection in `context`; `sys.argv` holds the words from its fourth on.
+    /// Starts a TLS server with the certificate of an nginx for `localhost`.
+    ///
+    /// Its program is the class `Handler` of Python's `socketserver`, which wraps each connection in `context`.
+    /// `sys.argv` holds the words from index 4 on.
     convenience init(tls handler: String, as nginx: NginxServer, _ words: [String] = []) throws {
         let program = [Self.beginning, handler, Self.end].joined(separator: "\n")
         try self.init(program, [nginx.certificate, nginx.otherKey] + words)

@@ -4,12 +4,12 @@
 public struct Randomness: Sendable {
     private var state: UInt64
 
-    /// Begins a row of numbers.
+    /// Starts a sequence of numbers.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number, all 64 bits of it.
+    /// The next number, all 64 bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

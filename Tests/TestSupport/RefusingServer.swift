@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM, which means that it has not looked at it,
-/// or answers it with the end of the connection.
+/// An HTTP/2 server over TLS that refuses each request with REFUSED_STREAM: it has not processed the request.
+///
+/// With `closes`, it closes the connection instead.
 public final class RefusingServer: Sendable {
-    /// `https://localhost:PORT`, with the certificate of the nginx it was made with.
+    /// `https://localhost:PORT`, with the certificate of the nginx that was passed to `init`.
     public let url: String
     private let server: PythonServer
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init(as nginx: NginxServer, closes: Bool = false) throws {
         server = try PythonServer(tls: Self.program, as: nginx, [closes ? "closes" : ""])
         url = "https://localhost:\(server.port)"

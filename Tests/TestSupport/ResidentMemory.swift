@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// How much of this process lies in memory.
+/// The resident memory of processes.
 public enum ResidentMemory {
-    /// Bytes, from the second number in `/proc/self/statm`.
+    /// The bytes of this process, from the second number in `/proc/self/statm`.
     public static var bytes: Int {
         guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
         defer { unsafe fclose(file) }
@@ -15,7 +15,7 @@ public enum ResidentMemory {
         return pages * Int(getpagesize())
     }
 
-    /// The most that another process has had in memory, in bytes: `VmHWM` of `/proc/PID/status`.
+    /// The peak memory of another process in bytes: `VmHWM` of `/proc/PID/status`.
     public static func peak(of process: Int32) -> Int {
         guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return 0 }
         defer { unsafe fclose(file) }

@@ -4,20 +4,20 @@ internal import Glibc
 internal import PrivateCluster
 internal import Synchronization
 
-/// A worker that runs beside the test, with its log. Killed at the end of the object, or of the test process.
+/// A worker that runs during the test, with its log. It is killed with the object or with the test process.
 public final class RunningWorker: Sendable {
-    /// Its process.
+    /// The worker's process id.
     public let pid: Int32
     private let log: Int32
     private let guardian: Pipe
     private let guardianPID: Int32
     private let status = Mutex<Int32?>(nil)
 
-    /// Starts `worker run` on a database, with a worker's rights only; private addresses are allowed, the log is JSON.
+    /// Starts `worker run` on a database with only a worker's rights. It allows private addresses and logs JSON.
     ///
     /// - Parameters:
-    ///   - wrapper: a command that becomes the program whose words follow its own, by exec.
-    ///   - pipe: where the log goes instead of the file that `output` shows.
+    ///   - wrapper: a command that ends with an exec of the words behind it.
+    ///   - pipe: the descriptor for the log instead of the file that `output` reads.
     public init(
         _ database: String, concurrency: Int = 8, _ words: [String] = [], under wrapper: [String] = [],
         log pipe: Int32? = nil
@@ -47,7 +47,7 @@ public final class RunningWorker: Sendable {
         close(log)
     }
 
-    /// All it has written so far.
+    /// The log so far.
     public var output: String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -58,12 +58,12 @@ public final class RunningWorker: Sendable {
         }
     }
 
-    /// How many lines of the log are of this event.
+    /// The number of log lines with this event.
     public func count(of event: String) -> Int {
         output.split(separator: "\n").count { $0.contains("\"event\":\"\(event)\"") }
     }
 
-    /// Waits until the log has a line of this event.
+    /// Waits until the log has `times` lines with this event.
     public func wait(_ seconds: Double = 20, for event: String, times: Int = 1) throws {
         try TestClock.wait(seconds, for: "\(event) in the log:\n\(output)") { count(of: event) >= times }
     }
@@ -73,18 +73,20 @@ public final class RunningWorker: Sendable {
         status.withLock { if $0 == nil { Glibc.kill(pid, signal) } }
     }
 
-    /// Sends a signal and waits for the end; its exit status, 128 + signal for one that was killed.
+    /// Sends a signal and waits for the end. Returns the exit status, or 128 + signal if the worker was killed.
     @discardableResult
     public func end(_ signal: Int32) -> Int32 {
         send(signal)
         return wait()
     }
 
-    /// Ends it at once. In a `defer` behind its start it also keeps the worker running up to the end of the scope;
-    /// without a later use Swift may end it earlier.
+    /// Ends the worker at once.
+    ///
+    /// A `defer` with this call right after the start also keeps the worker running up to the end of the scope. Without
+    /// a later use, Swift may end the object earlier.
     public func kill() { end(SIGKILL) }
 
-    /// Waits for its end; its exit status.
+    /// Waits for the worker's end and returns its exit status.
     public func wait() -> Int32 {
         while true {
             if let code = statusIfEnded() { return code }
@@ -92,10 +94,10 @@ public final class RunningWorker: Sendable {
         }
     }
 
-    /// Whether it still runs.
+    /// Whether the worker still runs.
     public var isRunning: Bool { statusIfEnded() == nil }
 
-    /// CPU time used so far, in seconds. From `/proc/PID/stat`.
+    /// The CPU time used so far in seconds, from `/proc/PID/stat`.
     public var cpuSeconds: Double {
         let file = unsafe open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }
@@ -103,16 +105,16 @@ public final class RunningWorker: Sendable {
         var bytes = [UInt8](repeating: 0, count: 2048)
         let count = unsafe read(file, &bytes, bytes.count)
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        // Fields 14 and 15, counted after the name, which may hold spaces.
+        // Fields 14 and 15. They are counted from the end of the name, because the name may hold spaces.
         let fields = (text.split(separator: ")").last ?? "").split(separator: " ")
         guard fields.count > 13 else { return 0 }
         return Double((Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Its exit status, `nil` while it runs.
+    /// The worker's exit status, or `nil` while it runs.
     ///
-    /// The lock covers the moment at which the number of the process becomes free, and `send` signals under the same
-    /// lock. So neither `send` nor the guardian can signal another process with this number.
+    /// The lock covers the moment at which the process id becomes free, and `send` signals under the same lock. So
+    /// neither `send` nor the guardian can signal another process with this id.
     private func statusIfEnded() -> Int32? {
         status.withLock { status in
             if status == nil, ChildProcess.hasEnded(pid) {
@@ -128,7 +130,7 @@ public final class RunningWorker: Sendable {
 }
 
 extension Sequence<RunningWorker> {
-    /// Ends them all at once.
+    /// Ends all workers at once.
     public func kill() {
         for worker in self { worker.kill() }
     }

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A name server on 127.0.0.77 that takes questions and never answers, for a program that is told of no other.
+/// A name server on 127.0.0.77 that receives questions and never answers. The program has no other name server.
 public final class SilentNameServer: Sendable {
     private let socket: Int32
     private let folder: TestFolder
 
-    /// What keeps such a server from being, as a sentence; nil: nothing.
+    /// The reason why this machine cannot have such a server, as a sentence; nil if it can.
     public static let obstacle: String? = {
         guard getuid() == 0 else { return "needs root, for port 53 and a resolv.conf of the worker's own" }
         guard let socket = bound() else { return "127.0.0.77:53 cannot be bound" }
@@ -17,24 +17,24 @@ public final class SilentNameServer: Sendable {
         return tried?.status == 0 ? nil : "unshare -m or mount --bind is refused here"
     }()
 
-    /// Listens.
+    /// Binds the socket and writes the file for the program.
     public init() throws {
         guard let socket = Self.bound() else { throw TestClock.Timeout(description: "127.0.0.77:53 is taken") }
         self.socket = socket
         folder = try TestFolder()
-        // A look-up lasts 60 s then, longer than any test waits.
+        // With these options a look-up lasts 60 s, longer than any test waits.
         try folder.write("resolv.conf", "nameserver 127.0.0.77\noptions timeout:30 attempts:2\n")
     }
 
     deinit { close(socket) }
 
-    /// Becomes the program whose words follow, with this name server alone.
+    /// The command in front of a program's words: it leaves the program only this name server, then runs it by exec.
     public var wrapper: [String] {
         let script = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""
         return ["unshare", "-m", "/bin/sh", "-c", script, folder.path("resolv.conf")]
     }
 
-    /// Whether somebody has asked it.
+    /// Whether a question has arrived.
     public var isAsked: Bool {
         var byte: UInt8 = 0
         return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 1
@@ -42,7 +42,7 @@ public final class SilentNameServer: Sendable {
 
     private static func bound() -> Int32? {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // Two test processes may look for the obstacle at the same moment.
+        // Two test processes may check for the obstacle at the same moment.
         var yes: Int32 = 1
         unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var address = sockaddr_in()

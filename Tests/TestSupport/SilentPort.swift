@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// A port of 127.0.0.1 that answers no attempt to connect, neither yes nor no, as a host behind a strict firewall does.
+/// A port of 127.0.0.1 that neither accepts nor refuses connections, like a host behind a strict firewall.
 public final class SilentPort: Sendable {
-    /// Which one.
+    /// The port number.
     public let port: UInt16
     private let sockets: [Int32]
 
-    /// Takes the next free port of `TestPorts` and fills its queue, which nobody empties.
+    /// Takes the next free port of `TestPorts` and fills its queue of connections, which the test never empties.
     public init() throws {
         let (listener, port) = try TestPorts.listen()
         self.port = port

@@ -3,17 +3,18 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// The small API of `Tests/SmallAPI/api.py` on a loopback port, with an empty database of its own; ends with the
-/// object.
+/// The small API of `Tests/SmallAPI/api.py` on a loopback port, with an empty database.
+///
+/// It ends with the object.
 public final class SmallAPIServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let process: Int32
-    /// Ends the server when the test process has ended without a word: one that tests share has no other end.
+    /// Ends the server after a crash of the test process. A server that tests share has no other end.
     private let guardian: Pipe
     private let guardianPID: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     public init() throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"

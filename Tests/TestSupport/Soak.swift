@@ -2,25 +2,27 @@
 
 internal import Glibc
 
-/// How often the long tests go round: `make test` is for every change, `make soak` runs the lists whole.
+/// The length of the long tests: `make test` runs them reduced, `make soak` runs them whole.
 public enum Soak {
-    /// Whether the environment says `POSTRIDER_SOAK=1`.
+    /// Whether the environment has `POSTRIDER_SOAK=1`.
     public static let isOn = unsafe getenv("POSTRIDER_SOAK").map { unsafe String(cString: $0) } == "1"
 
-    /// A promised time: held to the word in a soak, which has the machine to itself; else five times that, since the
-    /// other tests run beside it.
+    /// The time limit for a promised time.
+    ///
+    /// A soak has the machine to itself and keeps to the promise. Otherwise other tests run at the same time, and the
+    /// limit is five times as long.
     public static func seconds(_ promised: Double) -> Double { isOn ? promised : 5 * promised }
 
-    /// The same in nanoseconds, as `TestClock.now` counts.
+    /// The time limit in nanoseconds, the unit of `TestClock.now`.
     public static func nanoseconds(_ promised: Double) -> UInt64 { UInt64(seconds(promised) * 1e9) }
 
-    /// The whole number in a soak, the reduced one else.
+    /// The whole number in a soak, otherwise the reduced one.
     public static func count(_ whole: Int, reduced: Int) -> Int { isOn ? whole : reduced }
 
-    /// How long the soak of all attacks on isolation lasts: `POSTRIDER_SOAK_SECONDS`, one hour without it.
+    /// The length of the soak of all attacks on isolation: `POSTRIDER_SOAK_SECONDS`, by default one hour.
     public static let stormSeconds =
         unsafe getenv("POSTRIDER_SOAK_SECONDS").flatMap { unsafe Double(String(cString: $0)) } ?? 3_600
 
-    /// Of the storms: each is another course of things.
+    /// The seeds of the storms. Each seed gives another sequence of events.
     public static let stormSeeds: [UInt64] = isOn ? Array(1...20) : [1, 2]
 }

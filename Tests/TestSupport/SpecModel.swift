@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a `SpecPlan` when nobody interferes, by the rules of docs/trees.md and docs/templates.md. Pure.
+/// Computes how a `SpecPlan` ends without outside changes, by the rules of docs/trees.md and docs/templates.md. Pure.
 public struct SpecModel: Sendable {
-    /// A plan in which something rests on what is left open: a member that may or may not have been cancelled, or steps
-    /// of a batch.
+    /// The rules leave the plan's outcome open.
+    ///
+    /// A value depends on a member that may have been cancelled, or on steps inside a batch.
     public struct LeftOpen: Error {}
 
-    /// What becomes of one job.
+    /// The outcome of one job.
     public struct Outcome: Sendable {
         /// `succeeded`, `failed` or `skipped`.
         public var state: String
-        /// Why a job failed that was never called.
+        /// Whether the job failed before any call, because a value was missing.
         public var isWithoutValue = false
-        /// Of a call: path and query.
+        /// The path and query of a call.
         public var path: String?
-        /// Of a batch or chain, in order.
+        /// The members of a batch or chain, in order.
         public var members: [Self] = []
-        /// Whether the end of its batch may have come before its own.
+        /// Whether the job's batch may have ended before the job.
         public var isCut = false
         /// Whether it is a batch or chain.
         public var isTree = false
@@ -26,7 +27,7 @@ public struct SpecModel: Sendable {
 
     private struct Missing: Error {}
 
-    /// The steps before a place in one chain, or the element of an `each`.
+    /// The earlier steps of one chain, or the element of an `each`.
     private struct Level {
         var steps: [Outcome] = []
         var item: Int?
@@ -35,12 +36,12 @@ public struct SpecModel: Sendable {
     /// The outcome of a whole plan.
     public static func outcome(of plan: SpecPlan) throws -> Outcome { try Self().outcome(plan, []) }
 
-    /// What the target answers to a path.
+    /// The number in the target's answer to a path.
     public static func number(_ path: String) -> Int {
         Int(path.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } % 1000)
     }
 
-    /// The body for a path.
+    /// The body of the target's answer to a path.
     public static func body(_ path: String) -> String {
         let number = number(path)
         return
@@ -140,7 +141,7 @@ public struct SpecModel: Sendable {
         throw Missing()
     }
 
-    /// The number in the answer that a call had, whatever its status.
+    /// The number in the answer to a call, for any status.
     private func answer(_ outcome: Outcome) throws -> Int {
         if outcome.isCut || outcome.isTree { throw LeftOpen() }
         guard let path = outcome.path else { throw Missing() }
@@ -150,7 +151,7 @@ public struct SpecModel: Sendable {
     private func member(_ names: [String], _ levels: [Level]) throws -> Outcome {
         var place = try seen(names[0], levels)
         for name in names.dropFirst() {
-            // What was never let go has no members, or they were skipped.
+            // A batch or chain that was never released has no members, or all its members were skipped.
             guard place.state != "skipped", let inner = place.members.first(where: { $0.name == name }) else {
                 throw Missing()
             }
@@ -171,7 +172,7 @@ public struct SpecModel: Sendable {
             if batch.isChain { throw LeftOpen() }
             guard batch.members.indices.contains(index) else { throw Missing() }
             let member = batch.members[index]
-            // Of a batch or chain, failed or not, it is the list of its results.
+            // The value of a batch or chain is the list of its results, whether or not it failed.
             if member.isCut || member.isTree { throw LeftOpen() }
             if member.state != "succeeded" { throw Missing() }
             return try answer(member)
@@ -186,7 +187,7 @@ public struct SpecModel: Sendable {
         }
     }
 
-    /// RFC 3986: all but unreserved characters.
+    /// RFC 3986: percent-encodes all but unreserved characters.
     private static func escaped(_ byte: UInt8) -> String {
         let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
         if plain.contains(byte) { return String(UnicodeScalar(byte)) }

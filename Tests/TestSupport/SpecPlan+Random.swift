@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SpecPlan {
-    /// Makes random ones, each call with a number of its own. One seed makes one row of them.
+    /// Makes random plans. Each call has its own number. One seed always makes the same plans.
     public struct Maker {
         private var calls = 0
         private var names = 0
         private var budget = 0
 
-        /// Begins with call 1.
+        /// Starts with call 1.
         public init() {}
 
-        /// A chain of up to six steps, three levels below it at most, some thirty jobs.
+        /// A chain of up to six steps, with at most three levels below it and about thirty jobs.
         public mutating func next(_ random: inout Randomness) -> SpecPlan {
             budget = 30
             return tree(&random, sees: Sight(), depth: 3, isChain: true)
         }
 
-        /// What can be named at a place.
+        /// The names that a template at one place can use.
         private struct Sight {
             var calls: [[String]] = []
-            /// Batches of calls and how many members they have.
+            /// Batches of calls and their numbers of members.
             var batches: [(name: String, count: Int)] = []
             var steps: [String] = []
             var hasItem = false
@@ -77,7 +77,7 @@ extension SpecPlan {
             return "m\(names)"
         }
 
-        /// Gives a step a name by which those behind it can speak of it.
+        /// Names a step, so that later steps can refer to it.
         private mutating func note(_ step: inout SpecPlan, _ sight: inout Sight) {
             let name = newName()
             step.name = name

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A spec for `postrider.submit` made at random: steps that take values from those before them, conditions, lists that
-/// become members. `SpecModel` tells what becomes of it.
+/// A random spec for `postrider.submit`: steps with values of earlier steps, conditions, and lists that become members.
+///
+/// `SpecModel` computes its outcome.
 public struct SpecPlan: Sendable {
-    /// Where a value comes from.
+    /// The source of a value.
     public enum Source: Sendable {
-        /// A member that can be seen by its name, down from there by more names; then what of its answer.
+        /// A field in the answer of a member. The names lead from a visible member down to it.
         case member([String], Field)
-        /// The nearest step before.
+        /// The previous step.
         case previous(Field)
         /// One of the results of a batch.
         case result(String, index: Int)
-        /// The element that the job was made for.
+        /// The element of the list for which `each` made the job.
         case item
     }
 
-    /// What an answer of the target holds.
+    /// A field in an answer of the target.
     public enum Field: String, Sendable {
         /// A number.
         case n
@@ -23,25 +24,25 @@ public struct SpecPlan: Sendable {
         case s
     }
 
-    /// Whether a step runs.
+    /// The condition of a step.
     public enum Condition: Sendable {
-        /// A number is even.
+        /// The step runs if a number is even.
         case isEven(Source)
-        /// A step was not skipped.
+        /// The step runs if another step was not skipped.
         case isThere(String)
     }
 
-    /// What an `each` is made for.
+    /// The list of an `each`.
     public enum List: Sendable {
-        /// The list that an answer holds.
+        /// The list in an answer.
         case answer(String)
-        /// A few numbers, the last of them perhaps an answer's.
+        /// A few numbers, and perhaps a number of an answer as the last one.
         case numbers([Int], then: Source?)
     }
 
-    /// What it is.
+    /// The kind of a plan's node.
     public indirect enum Kind: Sendable {
-        /// A call: what the target does with it, its number, and what its path and query end with.
+        /// A call: the target's action, the number of the call, and the values at the end of its path and query.
         case call(String, number: Int, path: [Source], query: Source?)
         /// Its steps.
         case chain([SpecPlan])
@@ -51,20 +52,20 @@ public struct SpecPlan: Sendable {
         case each(List, SpecPlan)
     }
 
-    /// What it is.
+    /// The kind of this node.
     public var kind: Kind
-    /// By which others speak of it.
+    /// The name by which other nodes refer to it.
     public var name: String?
-    /// Of a step.
+    /// The condition of a step.
     public var condition: Condition?
-    /// Of a batch.
+    /// The mode of a batch.
     public var mode = "all"
-    /// Of a batch.
+    /// The parallel limit of a batch.
     public var maxParallel: Int?
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// The numbers of all calls in it.
+    /// The numbers of all calls in the plan.
     public var calls: [Int] {
         switch kind {
         case .call(_, let number, _, _): [number]
@@ -73,7 +74,7 @@ public struct SpecPlan: Sendable {
         }
     }
 
-    /// The object that `submit` takes.
+    /// The JSON object that `submit` takes.
     public func json(target: String) -> String {
         var pairs: [String] = []
         if let name { pairs.append(#""name": "\#(name)""#) }
@@ -101,10 +102,10 @@ public struct SpecPlan: Sendable {
 }
 
 extension SpecPlan.Source {
-    /// Between braces.
+    /// The source between braces.
     fileprivate var template: String { "{{" + way + "}}" }
 
-    /// As a template and, behind `$.`, a jsonpath have it.
+    /// The path of the source, as in a template or, after `$.`, in a jsonpath.
     fileprivate var way: String {
         switch self {
         case .member(let names, let field): names.joined(separator: ".") + ".body." + field.rawValue

@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// The thread of a `TargetServer`: one `poll` loop over all connections.
 final class TargetLoop: @unchecked Sendable {
-    // Unchecked because all of it is used by the one thread that runs `run`.
+    // Unchecked, because only the thread in `run` uses its state.
     private struct Connection {
         var input: [UInt8] = []
         var output: [UInt8] = []
         var sent = 0
         var steps: [TargetStep] = []
-        /// Index into the book while a request is under way.
+        /// The index in `book` of the request in progress.
         var request: Int?
         var resumeAt: UInt64 = 0
         var isHanging = false
@@ -19,7 +19,7 @@ final class TargetLoop: @unchecked Sendable {
 
     private let listener: Int32
     private let stop: Int32
-    /// Nil: requests are not kept, and no answer is held.
+    /// If nil, the server keeps no requests and holds no answers.
     private let book: TargetBook?
     private let answer: @Sendable (TargetRequest) -> [TargetStep]
     private var connections: [Int32: Connection] = [:]
@@ -86,7 +86,7 @@ final class TargetLoop: @unchecked Sendable {
         advance(descriptor)
     }
 
-    /// Reads a request off the input when it is whole.
+    /// Takes a complete request off the input.
     private func takeRequest(_ descriptor: Int32) {
         guard var connection = connections[descriptor], connection.request == nil,
             let head = headLength(connection.input)
@@ -121,7 +121,7 @@ final class TargetLoop: @unchecked Sendable {
         return nil
     }
 
-    /// Does the next steps of an answer as far as they go now.
+    /// Runs the next steps of an answer until one has to wait.
     private func advance(_ descriptor: Int32) {
         while var connection = connections[descriptor], let request = connection.request,
             connection.resumeAt == 0, !connection.isHanging

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request as the target saw it, with its times.
+/// One request as the target received it, with its times.
 public struct TargetRequest: Sendable {
     /// `GET`, `POST`, …
     public var method: String
-    /// As sent, query included.
+    /// The path as sent, including the query.
     public var path: String
-    /// As sent, in order.
+    /// The headers as sent, in order.
     public var headers: [(name: String, value: String)]
-    /// How many requests had come for this path when it arrived, itself included.
+    /// The number of requests for this path so far, including this one.
     public var turn: Int
-    /// Monotonic nanoseconds.
+    /// The arrival in monotonic nanoseconds.
     public var arrivedAt: UInt64
-    /// When the answer was sent whole or given up; nil while it is under way.
+    /// When the answer was sent completely or given up; nil while it is in progress.
     public var endedAt: UInt64?
-    /// Whether the client went before it had the whole answer.
+    /// Whether the client disconnected before it had the whole answer.
     public var isAborted = false
 
     /// The value of a header, by its lower-case name.
@@ -25,22 +25,22 @@ public struct TargetRequest: Sendable {
 
 /// One part of an answer.
 public enum TargetStep: Sendable {
-    /// These bytes, as they are.
+    /// Sends these bytes unchanged.
     case send([UInt8])
-    /// Nothing for a while.
+    /// Sends nothing for a while.
     case pause(milliseconds: Int)
-    /// These bytes again and again until the client goes.
+    /// Repeats these bytes until the client disconnects.
     case flood([UInt8])
-    /// Nothing until the test has called `TargetServer.release`.
+    /// Waits until the test calls `TargetServer.release`.
     case held
-    /// Nothing more, ever; the connection stays open.
+    /// Sends nothing more and keeps the connection open.
     case hang
-    /// An orderly end of the connection.
+    /// Closes the connection in good order.
     case close
-    /// An end by RST.
+    /// Ends the connection by RST.
     case reset
 
-    /// A whole answer with its length.
+    /// A complete answer with its length.
     public static func answer(_ status: Int, _ body: String = "{}", headers: [String] = []) -> [TargetStep] {
         let lines = [
             "HTTP/1.1 \(status) Answer", "Content-Type: application/json", "Content-Length: \(body.utf8.count)",
@@ -48,8 +48,10 @@ public enum TargetStep: Sendable {
         return [.send([UInt8](((lines + headers).joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))]
     }
 
-    /// What a path asks for: `/ok`, `/wait/MS`, `/held`, `/hang`, `/status/503,503,200` (one for each turn, the last
-    /// repeats); what follows tells requests apart.
+    /// The steps that a path asks for: `/ok`, `/wait/MS`, `/held`, `/hang`, or `/status/503,503,200`.
+    ///
+    /// `/status` uses one status per turn and repeats the last one. The rest of the path serves only to distinguish
+    /// requests.
     public static func byPath(_ request: TargetRequest) -> [TargetStep] {
         let parts = request.path.split(separator: "/").map(String.init)
         let argument = parts.count > 1 ? parts[1] : ""

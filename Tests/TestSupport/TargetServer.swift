@@ -4,18 +4,20 @@ internal import Glibc
 internal import PrivateCluster
 internal import Synchronization
 
-/// An HTTP/1.1 server on a loopback port that counts: each request with its times and whether the client waited for
-/// the end. For what no real server will do or tell; it answers by `TargetStep`s.
+/// An HTTP/1.1 server on a loopback port that records each request with its times.
+///
+/// It also records whether the client waited for the end. It answers by `TargetStep`s, for behaviour that real servers
+/// do not offer.
 public final class TargetServer: Sendable {
-    /// Where it listens.
+    /// The port on which the server listens.
     public let port: UInt16
     private let book = TargetBook()
     private let stop: Pipe
     private let thread: BackgroundThread
 
-    /// Listens on the next free port of `TestPorts`, or on ::1 beside a silent port of 127.0.0.1.
+    /// Listens on the next free port of `TestPorts`, or on the same port of ::1 as a silent port of 127.0.0.1.
     ///
-    /// Without `keepsRequests` the server forgets each request after its answer: for tests with millions of calls that
+    /// Without `keepsRequests` the server forgets each request after its answer. Tests with millions of calls then
     /// count in `answer`. `requests` is then empty, and each `turn` is 1.
     public init(
         beside silent: SilentPort? = nil, keepsRequests: Bool = true,
@@ -45,27 +47,27 @@ public final class TargetServer: Sendable {
     /// The requests for one path.
     public func requests(_ path: String) -> [TargetRequest] { requests.filter { $0.path == path } }
 
-    /// Lets held answers go, and those to come.
+    /// Releases held answers, and all later ones.
     public func release() { book.isReleased.store(true, ordering: .releasing) }
 
-    /// How many requests are under way.
+    /// The number of requests in progress.
     public var underWay: Int { requests.count { $0.endedAt == nil } }
 
-    /// A port of ours that nobody listens on now.
+    /// A port of this process that is free at the moment.
     public static func freePort() throws -> UInt16 {
         let (listener, port) = try TestPorts.listen()
         close(listener)
         return port
     }
 
-    /// Whether somebody takes connections on a loopback port.
+    /// Whether a server accepts connections on a loopback port.
     public static func isTaken(_ port: UInt16) -> Bool {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(client) }
         return unsafe withLoopback(port) { unsafe Glibc.connect(client, $0, $1) } == 0
     }
 
-    /// A connection to a loopback port; -1: nobody listens.
+    /// A connection to a loopback port; -1 if no server listens there.
     static func connect(_ port: UInt16) -> Int32 {
         let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         if unsafe withLoopback(port, { unsafe Glibc.connect(client, $0, $1) }) == 0 { return client }
@@ -86,9 +88,9 @@ public final class TargetServer: Sendable {
     }
 }
 
-/// What the server's thread writes and the test reads.
+/// The state that the server's thread writes and the test reads.
 final class TargetBook: Sendable {
     let requests = Mutex<[TargetRequest]>([])
-    /// Whether held answers go on.
+    /// Whether held answers may continue.
     let isReleased = Atomic(false)
 }

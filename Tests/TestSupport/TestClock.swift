@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// Time for tests, and the one way in which they wait.
+/// The clock of the tests, and the one function by which they wait.
 public enum TestClock {
-    /// Monotonic nanoseconds. C: `clock_gettime`.
+    /// The monotonic time in nanoseconds. C: `clock_gettime`.
     public static var now: UInt64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -14,7 +14,7 @@ public enum TestClock {
     /// Seconds since an earlier `now`.
     public static func seconds(since start: UInt64) -> Double { Double(now - start) / 1e9 }
 
-    /// Seconds of the processor that this thread has had. C: `clock_gettime` with `CLOCK_THREAD_CPUTIME_ID`.
+    /// The CPU time of this thread in seconds. C: `clock_gettime` with `CLOCK_THREAD_CPUTIME_ID`.
     public static var threadTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -26,9 +26,9 @@ public enum TestClock {
         usleep(UInt32(milliseconds) * 1000)
     }
 
-    /// What did not come about in time.
+    /// A condition did not come true in time.
     public struct Timeout: Error, CustomStringConvertible {
-        /// What was waited for, and how long.
+        /// The condition and the time limit.
         public let description: String
     }
 
@@ -37,7 +37,7 @@ public enum TestClock {
     /// The pause between two checks grows by a quarter each time, from 2 to 50 ms. A check may cost a query of several
     /// milliseconds, and other tests need the processor.
     ///
-    /// - Throws: `Timeout` when it never did.
+    /// - Throws: `Timeout` if the condition never held.
     public static func wait(
         _ seconds: Double, for what: @autoclosure () -> String, until condition: () throws -> Bool
     ) throws {

@@ -5,28 +5,28 @@ public import PGClient
 public import PrivateCluster
 internal import Synchronization
 
-/// The PostgreSQL server of this test process: started by the first test that needs one, gone with the process.
+/// The PostgreSQL server of this test process. The first test that needs it starts it; it ends with the process.
 public enum TestCluster {
     private static let started = Result { () throws(ClusterError) in
         let cluster = try PrivateCluster(.init(settings: ["max_connections": "200", "synchronous_commit": "off"]))
-        // Its watchdog would delete a gigabyte behind a test run that has ended already.
+        // Without this call, the cluster's watchdog would delete a gigabyte after the end of the test run.
         atexit { try? TestCluster.shared.remove() }
         return cluster
     }
     private static let databases = Atomic<Int>(0)
     private static let left = Mutex<[String]>([])
 
-    /// The server. Do not stop it; a test that stops servers makes its own.
+    /// The server. Do not stop it: a test that stops servers makes its own.
     public static var shared: PrivateCluster {
         get throws(ClusterError) { try started.get() }
     }
 
-    /// The server's major version, as 15.
+    /// The server's major version, for example 15.
     public static var version: Int {
         get throws { try found.get().version }
     }
 
-    /// Whether it was built with ICU.
+    /// Whether the server was built with ICU.
     public static var hasICU: Bool {
         get throws { try found.get().hasICU }
     }
@@ -40,12 +40,14 @@ public enum TestCluster {
         return (version: Int(server.int32(0, 0)), hasICU: server.bool(0, 1))
     }
 
-    /// A new, empty database for one test; with a template, a copy of that one.
+    /// Makes a database for one test: an empty one, or a copy of a template.
     public static func makeDatabase(template: String? = nil) throws -> PGConnectionString {
         try PGConnectionString(makeDatabaseText(template: template))
     }
 
-    /// The same as text, for a program that is started beside the test; with a locale of its own, an empty one.
+    /// Makes a database and returns its connection string, for a program that runs during the test.
+    ///
+    /// With a locale, the database is empty and has that locale.
     public static func makeDatabaseText(template: String? = nil, locale: TestLocale? = nil) throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
         let server = try PGConnection(shared.connectionString())
@@ -57,19 +59,19 @@ public enum TestCluster {
         return try shared.connectionString(database: name)
     }
 
-    /// The name in what `makeDatabaseText` gave.
+    /// The database name in a connection string of `makeDatabaseText`.
     public static func name(of database: String) -> String {
         String(database.split(separator: "=").last ?? "")
     }
 
-    /// Nobody will connect to the database any more: it is dropped later, when its sessions have ended.
+    /// Marks a database as unused. It is dropped later, when its sessions have ended.
     ///
-    /// A thousand of them took 17 GB and, at the end, two minutes to delete.
+    /// A thousand databases took 17 GB and, at the end, two minutes to delete.
     static func leave(_ name: String) {
         left.withLock { $0.append(name) }
     }
 
-    /// Many at once: each drop makes a checkpoint, and the one after another has little to write.
+    /// Drops many databases at once. Each drop makes a checkpoint, and in a row the later ones have little to write.
     private static func dropLeft(_ server: borrowing PGConnection) throws {
         let names = left.withLock { names -> [String] in
             guard names.count >= 32 else { return [] }

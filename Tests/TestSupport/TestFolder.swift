@@ -3,12 +3,12 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// A directory for one test, with short words for its files; removed with the object.
+/// A directory for one test, with functions for its files. The object removes it at its end.
 public final class TestFolder: Sendable {
-    /// Where it is.
+    /// The directory's path.
     public let path: String
 
-    /// An empty one, that every user may enter.
+    /// Makes an empty directory that every user may enter.
     public init() throws {
         var template = [CChar]("/var/tmp/postrider-test-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw TestClock.Timeout(description: "mkdtemp failed") }
@@ -20,7 +20,7 @@ public final class TestFolder: Sendable {
         _ = try? ChildProcess.run(["rm", "-rf", path])
     }
 
-    /// The path of something in it.
+    /// The path of a file in the directory.
     public func path(_ name: String) -> String { path + "/" + name }
 
     /// Writes a file, with the directories above it.
@@ -44,7 +44,7 @@ public final class TestFolder: Sendable {
         }
     }
 
-    /// The bytes of a file; nil if there is none.
+    /// The bytes of a file; nil if the file is missing.
     public func read(_ name: String) -> [UInt8]? {
         let file = unsafe open(path(name), O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -58,19 +58,19 @@ public final class TestFolder: Sendable {
         }
     }
 
-    /// The size of a file; -1 if there is none.
+    /// The size of a file; -1 if the file is missing.
     public func size(_ name: String) -> Int {
         var status = stat()
         return unsafe stat(path(name), &status) == 0 ? Int(status.st_size) : -1
     }
 
-    /// The SHA-256 of a file, 64 hex digits, as coreutils counts it.
+    /// The SHA-256 of a file, 64 hex digits, computed by coreutils.
     public func sha256(_ name: String) throws -> String {
         let (_, output) = try ChildProcess.run(["sha256sum", path(name)])
         return String(output.prefix(64))
     }
 
-    /// Runs a shell script in it; what it printed.
+    /// Runs a shell script in the directory and returns its output.
     @discardableResult
     public func shell(_ script: String) throws -> String {
         let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", "cd \(path)\n" + script])
@@ -78,7 +78,7 @@ public final class TestFolder: Sendable {
         return output
     }
 
-    /// The names in a directory of it, hidden ones too.
+    /// The names in a directory below it, including hidden ones.
     public func names(_ directory: String = ".") throws -> [String] {
         let (_, output) = try ChildProcess.run(["ls", "-A", path(directory)])
         return output.split(separator: "\n").map(String.init)

@@ -3,10 +3,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// The loopback ports of this test process: a quarter of those from 23000 on, below those that the system gives to
-/// clients.
+/// The loopback ports of this test process: a quarter of a range that begins at 23000.
 ///
-/// Two test processes run at once, in two clones even more: each holds the first port of its quarter until it ends.
+/// The range lies below the ports that the system gives to clients. Two test processes run at once, in two clones even
+/// more. Each holds the first port of its quarter until it ends.
 enum TestPorts {
     private static let quarters = stride(from: UInt16(23_000), to: 23_460, by: 115).map { $0..<$0 + 115 }
     private static let ours: Result<Range<UInt16>, TestClock.Timeout> = {
@@ -15,9 +15,9 @@ enum TestPorts {
     }()
     private static let next = Atomic<UInt16>(0)
 
-    /// A socket that listens on the next port that is free.
+    /// A socket that listens on the next free port.
     ///
-    /// Each port in its turn, so that one just given up is not taken at once by somebody else.
+    /// The ports are used in turn. So a port that was just freed is not taken again at once.
     static func listen() throws -> (socket: Int32, port: UInt16) {
         let ports = try ours.get()
         for _ in ports {

@@ -4,16 +4,16 @@ public import PGClient
 public import PrivateCluster
 internal import Synchronization
 
-/// A database with the schema, for one test, and short words for what tests do with it. Confined to one thread.
+/// A database with the schema for one test, with short functions for common steps. Confined to one thread.
 public struct TestQueue: ~Copyable {
-    /// What connects to it.
+    /// The connection string of the database.
     public let database: String
-    /// The test's own connection.
+    /// The test's connection.
     public let connection: PGConnection
-    /// Not so on a server of the test's own, which goes as a whole.
+    /// False on a server that the test made. Such a server is removed as a whole.
     private let isOnSharedServer: Bool
 
-    /// By the name of the test.
+    /// The shared databases, by the name of the test.
     private static let shared = Mutex<[String: String]>([:])
 
     private static let template = Result { () throws -> String in
@@ -28,7 +28,7 @@ public struct TestQueue: ~Copyable {
         if isFirst { try TestRole.createAll(PGConnection(database)) }
     }
 
-    /// A new one on the server of the test process; dropped some time after its end.
+    /// Makes a database on the server of the test process. It is dropped some time after the value's end.
     public init() throws {
         let text = try TestCluster.makeDatabaseText(template: Self.template.get())
         let session = try PGConnection(text)
@@ -38,8 +38,9 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = true
     }
 
-    /// One that all cases of a test share, for a test that writes nothing or rolls back what it wrote. It stays as long
-    /// as the process.
+    /// Opens a database that all cases of a test share. The test writes nothing, or rolls back its changes.
+    ///
+    /// The database stays as long as the process.
     ///
     /// - Parameter inTransaction: whether the session begins a transaction. The end of the value rolls it back.
     public init(sharedBy test: String = #function, inTransaction: Bool = false) throws {
@@ -55,7 +56,7 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = false
     }
 
-    /// A new one with a locale of its own; dropped some time after its end.
+    /// Makes a database with this locale. It is dropped some time after the value's end.
     public init(locale: TestLocale) throws {
         _ = try Self.template.get()
         let text = try TestCluster.makeDatabaseText(locale: locale)
@@ -65,7 +66,7 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = true
     }
 
-    /// A new one on a server of the test's own; its first one.
+    /// Makes the schema in a database of a server that the test made.
     public init(on cluster: PrivateCluster, database name: String = "postgres") throws {
         if name != "postgres" { try PGConnection(cluster.connectionString()).execute("create database \(name)") }
         let text = cluster.connectionString(database: name)
@@ -75,7 +76,7 @@ public struct TestQueue: ~Copyable {
         isOnSharedServer = false
     }
 
-    /// One that is there already, on a server of the test's own.
+    /// Opens an existing database on a server that the test made.
     public init(opening database: String) throws {
         connection = try PGConnection(database)
         self.database = database
@@ -86,15 +87,17 @@ public struct TestQueue: ~Copyable {
         if isOnSharedServer { TestCluster.leave(TestCluster.name(of: database)) }
     }
 
-    /// A database with the schema that stays as long as the test process, for the tests of a suite together.
+    /// A database with the schema for all tests of a suite. It stays as long as the test process.
     public static func makeDatabase() throws -> String {
         let database = try TestCluster.makeDatabaseText(template: template.get())
         try adopt(PGConnection(database))
         return database
     }
 
-    /// Makes a copy's identity its own. Otherwise the first worker takes the copy for a restored database, and the
-    /// numbers of workers and fences do not begin at 1.
+    /// Gives a copied database its own identity.
+    ///
+    /// Otherwise the first worker takes the copy for a restored database. The numbers of workers and fences then do not
+    /// begin at 1.
     private static func adopt(_ connection: borrowing PGConnection) throws {
         try connection.execute(
             """
@@ -105,7 +108,7 @@ public struct TestQueue: ~Copyable {
             """)
     }
 
-    /// Inserts a job; its id.
+    /// Inserts a job and returns its id.
     @discardableResult
     public func insert(_ columns: String, _ values: String) throws -> Int64 {
         try connection.query("insert into postrider.jobs (\(columns)) values (\(values)) returning id").int64(0, 0)
@@ -117,8 +120,10 @@ public struct TestQueue: ~Copyable {
             "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
     }
 
-    /// Fills the overflow of results with 80 MB, more than is read while INSERTs wait: 40,000 of ids that no range
-    /// takes. Without a vacuum, whose lock a test would have to wait for.
+    /// Fills the overflow of results with 80 MB: 40,000 rows of ids that no range takes.
+    ///
+    /// That is more than the feed reads while INSERTs wait. It runs no vacuum, because a test would have to wait for
+    /// the lock of a vacuum.
     public func overflow(from id: Int64) throws {
         try connection.execute(
             """
@@ -129,16 +134,16 @@ public struct TestQueue: ~Copyable {
             """)
     }
 
-    /// The one number that a query gives.
+    /// The single number that a query returns.
     public func number(_ sql: String) throws -> Int64 { try connection.query(sql).int64(0, 0) }
 
-    /// The one text that a query gives.
+    /// The single text that a query returns.
     public func text(_ sql: String) throws -> String? {
         let result = try connection.query(sql)
         return result.rowCount == 0 ? nil : result.optionalText(0, 0)
     }
 
-    /// The rows of a query all of whose columns are text.
+    /// The rows of a query whose columns are all text.
     public func rows(_ sql: String) throws -> [[String?]] {
         let result = try connection.query(sql)
         return (0..<result.rowCount).map { row in
@@ -146,8 +151,9 @@ public struct TestQueue: ~Copyable {
         }
     }
 
-    /// Makes a worker the leader for as long as the test takes, whatever the machine does beside; its epoch. It has
-    /// been there for an hour, so it may say who is silent.
+    /// Makes a worker the leader for the rest of the test, however slow the machine is. Returns its epoch.
+    ///
+    /// The start of the leadership is set back by an hour, so the leader may already declare workers silent.
     public func lead(_ worker: Int64) throws -> Int64 {
         let epoch = try number("select postrider_internal.lead(\(worker))")
         try connection.execute(
@@ -165,12 +171,12 @@ public struct TestQueue: ~Copyable {
         try text("select state from postrider.job_status where id = \(id)")
     }
 
-    /// Waits until the query gives true.
+    /// Waits until the query returns true.
     public func wait(_ seconds: Double = 20, until sql: String) throws {
         try TestClock.wait(seconds, for: sql) { try connection.query(sql).bool(0, 0) }
     }
 
-    /// Waits until a statement of this database that has a text in it waits for a lock.
+    /// Waits until a statement in this database that contains a text waits for a lock.
     public func waitUntilBlocked(_ text: String) throws {
         try wait(
             until: """
@@ -188,9 +194,10 @@ public struct TestQueue: ~Copyable {
         }
     }
 
-    /// Jobs that the target saw more often than `postrider.attempts` has rows for them: calls that nobody knows of.
+    /// Jobs with more calls at the target than rows in `postrider.attempts`: calls that the database does not know.
     ///
-    /// An attempt whose worker died before it sent anything has a row and no request, so more rows are no error.
+    /// If a worker dies before it sends the request, its attempt has a row and no call. So more rows than calls are
+    /// correct.
     public func unexplainedCalls(_ target: TargetServer) throws -> [String] {
         var seen: [String: Int] = [:]
         for request in target.requests { seen[request.path, default: 0] += 1 }
@@ -204,7 +211,7 @@ public struct TestQueue: ~Copyable {
         return seen.filter { $0.value > attempts[$0.key] ?? 0 }.map { "\($0.key): \($0.value) calls" }
     }
 
-    /// Ends a session of a worker, one or another as the number says.
+    /// Ends one session of a worker. The number selects it.
     public func cutWorkerSession(_ number: UInt64) throws {
         try connection.execute(
             """
@@ -214,7 +221,7 @@ public struct TestQueue: ~Copyable {
             """)
     }
 
-    /// How many jobs are in each state, like `succeeded 3, failed 1`.
+    /// The number of jobs in each state, as in `succeeded 3, failed 1`.
     public func states() throws -> String {
         try text(
             """
@@ -223,7 +230,7 @@ public struct TestQueue: ~Copyable {
             """) ?? ""
     }
 
-    /// Waits until no job is unfinished.
+    /// Waits until every job has ended.
     public func waitUntilDone(_ seconds: Double = 30) throws {
         let left = """
             select (select count(*) from postrider.jobs) - (select count(*) from postrider_internal.results)

@@ -3,15 +3,15 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// The API of `Tests/TokenAPI/api.py`, whose tokens end, on a loopback port; and a key for the workers of the test.
+/// The API of `Tests/TokenAPI/api.py`, whose tokens expire, on a loopback port; and a key for the test's workers.
 public final class TokenAPI: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
-    /// Its folder; also holds `key`, a file for `--secret-key-file`.
+    /// The API's folder. It also holds `key`, a file for `--secret-key-file`.
     public let folder: TestFolder
     private let process: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the API and waits until it accepts connections.
     ///
     /// - Parameter settings: the first `config.json`.
     public init(_ settings: String = "{}") throws {
@@ -31,23 +31,23 @@ public final class TokenAPI: Sendable {
     }
 
     deinit {
-        // At once: a request that hangs would be waited for.
+        // SIGQUIT ends it at once. A softer signal would wait for a request that hangs.
         kill(process, SIGQUIT)
         _ = ChildProcess.wait(for: process)
     }
 
-    /// Changes how it behaves from the next request on.
+    /// Changes the API's behaviour from the next request on.
     public func set(_ settings: String) throws { try folder.write("config.json", settings) }
 
-    /// All requests so far, like `GET /api/x a1 401`.
+    /// All requests so far, as in `GET /api/x a1 401`.
     public var log: [String] {
         String(decoding: folder.read("log") ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// The requests whose lines have this text.
+    /// The requests whose lines contain this text.
     public func log(_ text: String) -> [String] { log.filter { $0.contains(text) } }
 
-    /// A worker with the test's key.
+    /// Starts a worker with the test's key.
     public func worker(_ queue: borrowing TestQueue, concurrency: Int = 8, _ words: [String] = []) throws
         -> RunningWorker
     {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the states in which the jobs of a tree have ended fit its plan and the rules. Pure.
+/// Checks whether the final states in a tree fit its plan and the rules. Pure.
 ///
-/// What nobody interfered with must have ended as planned, exactly. What was cut short by the end of its batch or chain
-/// may have got anywhere before that; there each batch and chain must fit its own members.
+/// A job that was not disturbed must end exactly as planned. The end of a batch or chain may cut its jobs short at any
+/// point. For these, each batch and chain must fit its own members.
 public struct TreeCheck: Sendable {
     private let states: [Int64: String]
     private let isRetried: Bool
-    /// What does not fit, in words.
+    /// The contradictions, as sentences.
     public private(set) var defects: [String] = []
 
-    /// Looks at a whole tree. `isDisturbed`: something in it was cancelled, or joined it. `isRetried`: something ran
-    /// again, and what came after it may have run before.
+    /// Checks a whole tree.
+    ///
+    /// `isDisturbed`: a job of the tree was cancelled, or a job joined the tree. `isRetried`: a job ran again, so the
+    /// jobs after it may have run before.
     public init(
         _ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]] = [:], isDisturbed: Bool,
         isRetried: Bool = false
@@ -33,7 +35,7 @@ public struct TreeCheck: Sendable {
 
     private func state(_ id: Int64) -> String { states[id] ?? "" }
 
-    /// A batch or chain by what its own members did.
+    /// Checks a batch or chain against the states of its members.
     private mutating func checkRule(_ node: TreePlan, _ state: String, _ joined: [TreePlan]) {
         let members = (node.members + joined).map { self.state($0.id) }
         let isOver = Set(["failed", "cancelled"])
@@ -45,8 +47,7 @@ public struct TreeCheck: Sendable {
         case (_, "cancelled"): fits = members.allSatisfy { $0 != "" }
         case (.chain, "succeeded"): fits = members.allSatisfy { $0 == "succeeded" }
         case (.chain, "failed"):
-            // Those that joined stand at the end. A step further on may have been cancelled by a person while it
-            // waited.
+            // Members that joined stand at the end. A later step may have been cancelled by a user while it waited.
             let rest = members.drop { $0 == "succeeded" }
             fits = rest.contains { isOver.contains($0) } && (isRetried || !rest.contains("succeeded"))
         case (.chain, _): fits = false
@@ -67,7 +68,7 @@ public struct TreeCheck: Sendable {
         if !fits { defects.append("\(node.kind) \(node.id) \(node.mode) is \(state), its members are \(members)") }
     }
 
-    /// What nobody interfered with, down to where its parent's end cut it short.
+    /// Checks an undisturbed job against the plan, unless the end of its parent cut it short.
     private mutating func checkPlan(_ node: TreePlan) {
         let planned = node.succeeds ? "succeeded" : "failed"
         let state = state(node.id)
@@ -91,7 +92,7 @@ public struct TreeCheck: Sendable {
         }
     }
 
-    /// Steps of chains that were called before the step before had been answered.
+    /// Steps of chains that were called before the previous step was answered.
     public static func earlySteps(
         _ plan: TreePlan, states: [Int64: String], joined: [Int64: [TreePlan]], _ calls: [String: [TargetRequest]]
     ) -> [String] {
@@ -111,8 +112,9 @@ public struct TreeCheck: Sendable {
         return early
     }
 
-    /// When the last answer came that a success of this rests on, that of what joined it among them; nil: there was
-    /// none.
+    /// When the last answer arrived that this job's success needs; nil if no answer was needed.
+    ///
+    /// The answers of members that joined count too.
     private static func answered(
         _ node: TreePlan, _ states: [Int64: String], _ joined: [Int64: [TreePlan]], _ calls: [String: [TargetRequest]]
     ) -> UInt64? {

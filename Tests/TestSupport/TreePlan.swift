@@ -2,9 +2,9 @@
 
 internal import PGClient
 
-/// A batch, a chain or a request as a test means to insert it, and what becomes of it by itself.
+/// A batch, chain or request that a test inserts, and its outcome without outside changes.
 public struct TreePlan: Sendable {
-    /// What it is.
+    /// The kind of a node.
     public enum Kind: String, Sendable {
         /// A call.
         case request
@@ -14,19 +14,19 @@ public struct TreePlan: Sendable {
         case chain
     }
 
-    /// What it is.
+    /// The kind of this node.
     public var kind: Kind
-    /// Of a batch: `all`, `settle` or `first`.
+    /// The mode of a batch: `all`, `settle` or `first`.
     public var mode = "all"
-    /// Of a batch: how many at once.
+    /// The parallel limit of a batch.
     public var maxParallel: Int?
-    /// Of a request: what is called.
+    /// The URL of a request.
     public var url = ""
-    /// Of a request: whether the answer will be a success.
+    /// Whether the answer to a request is a success.
     public var isGood = true
-    /// What is inside, in order.
+    /// The members, in order.
     public var members: [TreePlan] = []
-    /// Once inserted: its job.
+    /// The id of the job, after its insertion.
     public var id: Int64 = 0
 
     /// One call.
@@ -34,17 +34,17 @@ public struct TreePlan: Sendable {
         TreePlan(kind: .request, url: url, isGood: isGood)
     }
 
-    /// A batch of these.
+    /// A batch of these members.
     public static func batch(_ members: [TreePlan], mode: String = "all", maxParallel: Int? = nil) -> TreePlan {
         TreePlan(kind: .batch, mode: mode, maxParallel: maxParallel, members: members)
     }
 
-    /// A chain of these.
+    /// A chain of these members.
     public static func chain(_ members: [TreePlan]) -> TreePlan {
         TreePlan(kind: .chain, members: members)
     }
 
-    /// Whether it succeeds when nobody interferes.
+    /// Whether the node succeeds without outside changes.
     public var succeeds: Bool {
         switch kind {
         case .request: isGood
@@ -58,13 +58,13 @@ public struct TreePlan: Sendable {
         }
     }
 
-    /// Itself and all below.
+    /// The number of nodes, including this one.
     public var count: Int { 1 + members.reduce(0) { $0 + $1.count } }
 
-    /// Itself and all below, parents first.
+    /// All nodes, including this one; parents come first.
     public var all: [TreePlan] { [self] + members.flatMap(\.all) }
 
-    /// Inserts it with all below it, in one transaction, and notes the ids.
+    /// Inserts the node and all nodes below it in one transaction, and stores the ids.
     public mutating func insert(into queue: borrowing TestQueue) throws {
         try queue.connection.execute("begin")
         try plant(queue, parent: nil, position: nil)
@@ -88,7 +88,7 @@ public struct TreePlan: Sendable {
         }
     }
 
-    /// A random one: `depth` levels below it at most, `budget` jobs in all.
+    /// Makes a random tree with at most `depth` levels below it and `budget` jobs in all.
     public static func random(
         _ random: inout Randomness, depth: Int, budget: inout Int, url: (_ isGood: Bool) -> String
     ) -> TreePlan {
@@ -98,7 +98,7 @@ public struct TreePlan: Sendable {
             plan.mode = ["all", "all", "settle", "first"][Int(random.number(0...3))]
             if random.chance(30) { plan.maxParallel = Int(random.number(1...4)) }
         }
-        // Few are wide: one tree in twenty has up to 50 members.
+        // Few nodes are wide: one in twenty has up to 50 members.
         let width = Int(random.number(1...(random.chance(5) ? 50 : 5)))
         for _ in 0..<width where plan.members.isEmpty || budget > 0 {
             budget -= 1

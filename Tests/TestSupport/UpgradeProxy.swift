@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP proxy that is also the server behind it, on the usual ports: `http://localhost/…` redirects to https on the
-/// same host, `https://localhost/…` answers with its request as text. It ends with the object.
+/// An HTTP proxy that is also the server behind it, on the usual ports. It ends with the object.
 ///
-/// - `/STATUS/PATH` over http redirects by STATUS. `/down/PATH` over https goes back to http, from where the same path
-///   leads to https again.
-/// - `/list/N` and `/link/N` over https are pages of one item; a `Link` with `http` leads to page 2 of `/list`, a
-///   reference in single quotes to that of `/link`.
+/// `http://localhost/…` redirects to https on the same host. `https://localhost/…` answers with its request as text.
+///
+/// - `/STATUS/PATH` over http redirects by STATUS. `/down/PATH` over https redirects to http, which redirects the same
+///   path to https again.
+/// - `/list/N` and `/link/N` over https are pages of one item. Page 1 of `/list` has a `Link` header with an `http` URL
+///   to page 2. Page 1 of `/link` has a relative reference in single quotes.
 public final class UpgradeProxy: Sendable {
-    /// As a service or call names it.
+    /// The proxy's URL for a service or call.
     public let url: String
-    /// The certificate for `localhost`, its own authority, PEM.
+    /// The self-signed certificate for `localhost`, a PEM file.
     public var caFile: String { folder.path("cert.pem") }
     private let server: PythonServer
     private let folder: TestFolder
 
-    /// Makes the certificate, starts and waits until it takes connections.
+    /// Makes the certificate, starts the proxy and waits until it accepts connections.
     public init() throws {
         folder = try TestFolder()
         try folder.shell(

@@ -4,7 +4,7 @@ internal import Glibc
 internal import PrivateCluster
 internal import Synchronization
 
-/// A program that runs beside the test and whose output the test reads meanwhile. Killed with the object.
+/// A program that runs during the test, which reads its output at the same time. It is killed with the object.
 public final class WatchedProcess: Sendable {
     private let pid: Int32
     private let log: Int32
@@ -27,7 +27,7 @@ public final class WatchedProcess: Sendable {
         close(log)
     }
 
-    /// All it has written so far.
+    /// The output so far.
     public var output: String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -38,14 +38,14 @@ public final class WatchedProcess: Sendable {
         }
     }
 
-    /// Waits until it has written this.
+    /// Waits until the program has written this text.
     public func wait(_ seconds: Double = 20, for text: String, times: Int = 1) throws {
         try TestClock.wait(seconds, for: "\(text) in the output:\n\(output)") {
             output.split(separator: text, omittingEmptySubsequences: false).count > times
         }
     }
 
-    /// Waits for its end and returns its exit status; with a signal it is sent that first.
+    /// Waits for the program's end and returns its exit status. With a signal, it first sends the signal.
     public func status(_ seconds: Double = 30, signal: Int32? = nil) throws -> Int32 {
         if let signal { kill(pid, signal) }
         try TestClock.wait(seconds, for: "the end of the program; it has written:\n\(output)") {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A worker that serves its pages on a loopback port, and their reader.
+/// A worker that serves its pages on a loopback port, and a reader of these pages.
 public struct WatchedWorker: Sendable {
-    /// The worker itself.
+    /// The worker.
     public let worker: RunningWorker
-    /// Who asks it.
+    /// The reader of the worker's pages.
     public let pages: PageReader
     /// `http://127.0.0.1:PORT`.
     public var url: String { "http://127.0.0.1:\(pages.port)" }
 
-    /// Starts it and waits until it listens.
+    /// Starts the worker and waits until it listens.
     public init(_ database: String, _ words: [String] = []) throws {
         let port = try TargetServer.freePort()
         worker = try RunningWorker(database, ["--http", "127.0.0.1:\(port)"] + words)
@@ -17,7 +17,7 @@ public struct WatchedWorker: Sendable {
         try worker.wait(for: "http_listening")
     }
 
-    /// Ends it at once, see `RunningWorker.kill`.
+    /// Ends the worker at once, see `RunningWorker.kill`.
     public func kill() { worker.kill() }
 
     /// The status of a page.

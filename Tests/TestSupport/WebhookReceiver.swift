@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// A receiver of webhooks that verifies them with the public `standardwebhooks` package; ends with the object.
+/// A receiver of webhooks that verifies them with the public `standardwebhooks` package. It ends with the object.
 ///
-/// `/status/410` answers with that status, `/status/500,200` with one for each turn, `/moved` with a redirect to
+/// `/status/410` answers with that status, `/status/500,200` with one status per turn. `/moved` redirects to
 /// `/status/200`.
 public final class WebhookReceiver: Sendable {
     /// `http://127.0.0.1:PORT`.
@@ -12,9 +12,9 @@ public final class WebhookReceiver: Sendable {
     private let server: PythonServer
     private let log: Int32
 
-    /// Starts it and waits until it takes connections.
+    /// Starts the receiver and waits until it accepts connections.
     ///
-    /// - Parameter secrets: those that it tries, each by itself.
+    /// - Parameter secrets: the secrets that it tries, each separately.
     public init(secrets: [String]) throws {
         var name = [CChar]("/var/tmp/postrider-log-XXXXXX".utf8CString)
         log = unsafe mkstemp(&name)
@@ -26,8 +26,9 @@ public final class WebhookReceiver: Sendable {
 
     deinit { close(log) }
 
-    /// A line for each webhook: its path, a letter for each secret (`y` verified, `n` not), its id, and its body as
-    /// JSON with sorted keys.
+    /// One line per webhook: its path, one letter per secret, its id, and its body as JSON with sorted keys.
+    ///
+    /// The letter is `y` if the secret verified the webhook, and `n` if not.
     public var lines: [String] {
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = unsafe pread(log, &bytes, bytes.count, 0)

@@ -3,13 +3,13 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// The built program, run as users run it.
+/// Runs the built program as users run it.
 public enum WorkerProcess {
-    /// How a run ended.
+    /// The result of a run.
     public struct Outcome: Equatable, Sendable {
-        /// The exit status; 128 + signal for one that was killed.
+        /// The exit status; 128 + signal if the program was killed.
         public var status: Int32
-        /// All it wrote, stdout and stderr together.
+        /// The output, stdout and stderr together.
         public var output: String
 
         /// An outcome to compare with.
@@ -19,10 +19,10 @@ public enum WorkerProcess {
         }
     }
 
-    /// Beside the test program, where the package manager puts it.
+    /// The path of the worker program. The package manager puts it into the folder of the test program.
     public static var path: String { path(of: "worker") }
 
-    /// Where a program that is built with the tests is. C: `realpath`.
+    /// The path of a program that is built with the tests. C: `realpath`.
     public static func path(of program: String) -> String {
         guard let resolved = unsafe realpath("/proc/self/exe", nil) else { return program }
         defer { unsafe free(resolved) }
@@ -30,38 +30,40 @@ public enum WorkerProcess {
         return folder.map { "/" + $0 }.joined() + "/" + program
     }
 
-    /// Runs it to its end; variables are added to this process's own environment.
+    /// Runs the worker program to its end. The variables are added to this process's environment.
     public static func run(_ words: [String], _ variables: [String: String] = [:]) throws -> Outcome {
         let (status, output) = try ChildProcess.run(command(words, variables))
         return Outcome(status: status, output: output)
     }
 
-    /// Runs another program that is built with the tests, to its end.
+    /// Runs another program that is built with the tests to its end.
     public static func run(program: String, _ words: [String]) throws -> Outcome {
         let (status, output) = try ChildProcess.run([path(of: program)] + words)
         return Outcome(status: status, output: output)
     }
 
-    /// Runs it to its end with this text as its standard input.
+    /// Runs the worker program to its end with this text as its standard input.
     public static func run(_ words: [String], input: String) throws -> Outcome {
         try run([path] + words, reading: input)
     }
 
-    /// Runs any program, the first of the words, to its end with this text as its standard input.
+    /// Runs any program to its end with this text as its standard input. The first word is the program.
     public static func run(_ words: [String], reading input: String) throws -> Outcome {
         let pipeline = "printf %s \"$0\" | \"$@\""
         let (status, output) = try ChildProcess.run(["/bin/sh", "-c", pipeline, input] + words)
         return Outcome(status: status, output: output)
     }
 
-    /// Runs it to its end with this many descriptors allowed, if it raises its own limit.
+    /// Runs the worker program to its end. The hard limit allows `openFiles` descriptors, the soft limit 64.
     public static func run(_ words: [String], openFiles: Int) throws -> Outcome {
         let limited = "ulimit -S -n 64 && ulimit -H -n \(openFiles) && exec \"$0\" \"$@\""
         let (status, output) = try ChildProcess.run(["/bin/sh", "-c", limited, path] + words)
         return Outcome(status: status, output: output)
     }
 
-    /// Starts it and returns its process; the caller ends it. Its output goes to a file or is thrown away.
+    /// Starts the worker program and returns its process, which the caller ends.
+    ///
+    /// The output goes to a file, or it is discarded.
     public static func start(
         _ words: [String], _ variables: [String: String] = [:], output path: String? = nil
     ) throws -> Int32 {
@@ -77,7 +79,7 @@ public enum WorkerProcess {
         return try ChildProcess.spawn([self.path(of: program)] + words, output: output)
     }
 
-    /// Sends a signal to what `start` returned and waits for its end; returns the exit status.
+    /// Sends a signal to a process of `start`, waits for its end, and returns the exit status.
     public static func end(_ process: Int32, signal: Int32) -> Int32 {
         kill(process, signal)
         return ChildProcess.wait(for: process)
