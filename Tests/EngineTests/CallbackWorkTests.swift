@@ -21,7 +21,7 @@ struct CallbackWorkTests {
         callbackWork.concluded(more: true, hasFailures: false, now: 0)
         let answer4 = callbackWork.concludes(now: 0)
         #expect(answer4)
-        // An end that came after the statement was sent.
+        // The job ended after the statement was sent.
         callbackWork.endsWait()
         callbackWork.concluded(more: false, hasFailures: false, now: 0)
         let answer5 = callbackWork.concludes(now: 0)
@@ -167,7 +167,7 @@ struct CallbackWorkTests {
         _ = callbackWork.nextBeginning(now: 1)
         #expect(callbackWork.deadline(now: 1) == 1 + CallbackWork.longestAnswer)
         var stuck = [callbackWork.isStuck(now: CallbackWork.longestAnswer)]
-        // An answer may lie there, as after a SIGSTOP: it is read first.
+        // An answer may already be in the socket, as after a SIGSTOP. The worker reads it first.
         stuck.append(callbackWork.isStuck(now: 1 + CallbackWork.longestAnswer))
         _ = callbackWork.begun(first?.number ?? 0, now: 7)
         stuck.append(callbackWork.isStuck(now: 1 + CallbackWork.longestAnswer))

@@ -55,8 +55,8 @@ struct ClaimingOverrunTests: DispatcherCases {
         #expect(dispatcher.isWritten == false)
     }
 
-    /// While no batch is stored, the limit says nothing about one answer. All answers wait, and the judging session
-    /// gets none.
+    /// While no batch is stored, the time limit says nothing about a single answer. All answers wait, and the judging
+    /// session gets none.
     @Test func `a database that is slow for ten minutes ends no job`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })

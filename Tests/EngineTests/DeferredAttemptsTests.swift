@@ -6,11 +6,11 @@ import Testing
 
 @testable import Engine
 
-/// Rows that a client's open transaction holds: what the worker does with the attempts that ended there.
+/// Attempts that ended while a client's open transaction locks their rows.
 struct DeferredAttemptsTests {
     private let moment: UInt64 = 5_000_000_000
 
-    /// One that has a number, nothing to claim, and attempts to write.
+    /// A dispatcher with a worker number, attempts to write, and nothing to claim.
     private func dispatcher(ended count: Int) -> Dispatcher {
         var dispatcher = Dispatcher.enlisted(capacity: count)
         for seq in 1...Int64(count) {
@@ -19,15 +19,16 @@ struct DeferredAttemptsTests {
         return dispatcher
     }
 
-    /// What became of 60 attempts: when each was stored, and when what was refused, in seconds.
+    /// The course of 60 attempts, in seconds: when each was stored, and when the database refused which number.
     private struct Trial {
         var stored: [Int64: UInt64] = [:]
         var refusals: [(at: UInt64, count: Int, recovery: ExchangeRecovery)] = []
         var isWritten = false
     }
 
-    /// Lets a database refuse batches with these attempts, by their seq and the second; one more attempt ends once so
-    /// many are stored.
+    /// Lets a database refuse batches that contain certain attempts.
+    ///
+    /// `refuses` gets an attempt's seq and the second. The last attempt ends once `lastAfter` attempts are stored.
     private func trial(
         _ cause: Rejection, seconds: UInt64, lastAfter: Int = .max, refuses: (Int64, UInt64) -> Bool
     ) -> Trial {
@@ -77,14 +78,14 @@ struct DeferredAttemptsTests {
     func `what is refused again and again goes alone, ever later, and holds up none of the others`(bad: [Int64]) {
         let trial = trial(.failure, seconds: 100) { seq, _ in bad.contains(seq) }
         #expect(trial.refusals.allSatisfy { $0.recovery == .report })
-        // At 15, 31, 61 and 91 s, or a little later.
+        // The refusals come at 15, 31, 61 and 91 s, or a little later.
         #expect(trial.refusals.count { $0.at > 12 } <= bad.count * 5)
         #expect(trial.stored.count == 60 - bad.count && trial.stored.values.allSatisfy { $0 <= 12 })
     }
 
     @Test func `a database that refuses all for half a minute gets all then`() {
         let trial = trial(.failure, seconds: 100) { _, at in at < 30 }
-        // The waits grow: 9 statements in half a minute. The next one is stored after 30 s more at most.
+        // The waits grow: 9 statements in half a minute. The next one is stored at most 30 s later.
         #expect(trial.refusals.count <= 9)
         #expect(trial.stored.count == 60 && trial.stored.values.allSatisfy { $0 <= 62 })
         #expect(trial.isWritten)
@@ -98,7 +99,7 @@ struct DeferredAttemptsTests {
         var waits = 0
         var questions: [(at: UInt64, count: Int, isTold: Bool)] = []
         while !dispatcher.isWritten, time < moment + 200 * second {
-            // All but every third are locked, for half a minute.
+            // Two of three rows are locked for half a minute.
             let isOpen = time < moment + 30 * second
             if let (number, leases) = dispatcher.nextQuestion(now: time) {
                 let locked = isOpen ? leases.map(\.seq).filter { $0 % 3 > 0 } : []
@@ -162,7 +163,7 @@ struct DeferredAttemptsTests {
         #expect(dispatcher.isWritten == true)
         #expect(waits.prefix(3).map(\.count) == [60, 60, 1])
         #expect(waits.dropFirst(3).allSatisfy { $0.count == 1 })
-        // At the end of a worker each second.
+        // At the end of a worker, the tries come once a second.
         #expect(waits.map(\.at) == (isDraining ? [0, 0] + Array(0..<20) : [0, 0, 0, 5, 15]))
         #expect(waits.count { $0.recovery == .report } == 1)
         #expect(isDraining || waits.last?.recovery == .report)
@@ -179,7 +180,7 @@ struct DeferredAttemptsTests {
         #expect(dispatcher.nextExchange(now: moment)?.exchange.batch == nil)
         #expect(dispatcher.isWritten == false)
         #expect(dispatcher.nextQuestion(now: moment) != nil)
-        // Its answer is lost with the connection.
+        // The answer is lost with the connection.
         dispatcher.connectionLost([], now: moment)
         #expect(dispatcher.beginEnlisting()?.held.map(\.seq) == [1])
         _ = dispatcher.enlisted(2, held: [1])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// The order of events, one at a time; whole fleets of them are in the simulation.
+/// The order of events in one dispatcher. Tests/Simulation runs whole fleets.
 struct DispatcherTests: DispatcherCases {
     @Test func `without a number nothing is sent`() {
         var dispatcher = Dispatcher(capacity: 4, canListen: true)
@@ -58,8 +58,11 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.nextExchange(now: moment)?.exchange.batch?.attempts.map(\.lease.seq) == [1, 2])
     }
 
-    /// 1 a finish and a claim go out together; 2 the worker has been declared lost, and the claim is refused; 3 the
-    /// session tells of the finish first, as aborted; 4 then of the claim. The fourth must not be overlooked.
+    /// A refused claim behind an aborted finish must not be overlooked:
+    /// - 1. A finish and a claim are sent together.
+    /// - 2. The leader has declared the worker lost, and the database refuses the claim.
+    /// - 3. The session first reports the finish as aborted.
+    /// - 4. It then reports the claim.
     @Test func `a claim refused together with a finish leads to a new number`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
@@ -108,7 +111,8 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.isWritten == true)
     }
 
-    /// The enlisting behind a claim makes its rows ready again; whoever called them too would call them twice.
+    /// The worker enlists after this claim, which makes the claimed rows ready again. A call for them would be a second
+    /// call.
     @Test func `rows claimed for a number that is given up are not called`() {
         var dispatcher = dispatcher()
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
@@ -135,8 +139,12 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.worker == 2)
     }
 
-    /// 1 two finishes are under way; 2 the first is refused, and a new number is asked for; 3 the second is refused
-    /// too. Its attempt must be among the leases that the new number takes over: else its job is made ready and
+    /// A refused finish behind another refused finish:
+    /// - 1. Two finishes are in flight.
+    /// - 2. The first is refused, and the worker asks for a new number.
+    /// - 3. The second is refused too.
+    ///
+    /// The leases that the new number takes over must include its attempt. Otherwise its job becomes ready and is
     /// called again.
     @Test func `a new number takes along what a finish under way may bring back`() {
         var dispatcher = dispatcher(capacity: 64)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// What an operator reads of a statement that failed.
+/// Log lines about statements that failed.
 struct EngineEventTests {
     @Test(arguments: [("26000", true), ("42P05", true), ("42883", false)])
     func `where the server does not know a prepared statement, the log says what to do`(state: String, isHinted: Bool) {

@@ -6,7 +6,7 @@ import JobStore
 @testable import Engine
 
 extension Dispatcher {
-    /// One that has a number and knows of no work.
+    /// A dispatcher with a worker number that knows of no work.
     static func enlisted(capacity: Int) -> Dispatcher {
         var dispatcher = Dispatcher(capacity: capacity, canListen: true)
         _ = dispatcher.beginEnlisting()
@@ -14,19 +14,19 @@ extension Dispatcher {
         return dispatcher
     }
 
-    /// The answer of a survey that has looked at all tracks.
+    /// Returns the answer of a survey that covered all tracks.
     mutating func surveyReturned(_ sightings: [KnownTracks.Sighting], now: UInt64) {
         surveyReturned(SurveyCursor.Found(sightings), now: now)
     }
 
-    /// One whose survey has found work in track 1.
+    /// A dispatcher whose survey has found work in track 1.
     static func surveyed(capacity: Int, firstSeq: Int64 = 1, at moment: UInt64) -> Dispatcher {
         var dispatcher = enlisted(capacity: capacity)
         dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: firstSeq)], now: moment)
         return dispatcher
     }
 
-    /// Sends the next exchange, and lets its claim bring jobs. Returns their slots; nil: there is no claim.
+    /// Sends the next exchange, and lets its claim return jobs. Returns their slots, or nil without a claim.
     mutating func claim(_ jobs: [ClaimedJob], at moment: UInt64) -> [Int]? {
         guard let (number, _) = nextExchange(now: moment), var arrival = claimReturned(number) else { return nil }
         var slots: [Int] = []
@@ -51,12 +51,12 @@ extension DispatcherCases {
             lease: .ofJob(seq), call: HTTPCall(url: "http://h/"), isAtMostOnce: isAtMostOnce, okStatuses: .success)
     }
 
-    /// A dispatcher with a number, whose survey has found work in track 1.
+    /// A dispatcher with a worker number whose survey has found work in track 1.
     func dispatcher(capacity: Int = 4) -> Dispatcher {
         .surveyed(capacity: capacity, at: moment)
     }
 
-    /// Lets a claim bring jobs. Returns their slots.
+    /// Lets a claim return jobs, and returns their slots.
     func claim(_ dispatcher: inout Dispatcher, _ jobs: [ClaimedJob]) -> [Int] {
         dispatcher.claim(jobs, at: moment) ?? []
     }
@@ -71,6 +71,6 @@ extension FinishedAttempt {
 }
 
 extension Lease {
-    /// The first attempt of a job of track 1 whose place is its id.
+    /// A lease for the first attempt of a job of track 1. Its seq is its id.
     static func ofJob(_ id: Int64) -> Lease { Lease(track: 1, seq: id, fence: 7, jobID: id, attempt: 1) }
 }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Engine
 
-/// Which failed jobs the log names, and which it counts.
+/// The failed jobs that the log names, and those that it only counts.
 struct FailureReportsTests {
     private static let second: UInt64 = 1_000_000_000
     private var reports = FailureReports()
 
-    /// What a look names: so many, each of which stands for as many jobs.
+    /// A list of `count` entries, each for `jobs` failed jobs.
     private static func failures(_ count: Int, of jobs: Int = 1) -> [FailedJobs] {
         (0..<count).map { FailedJobs(jobs: jobs, job: Int64($0), queue: "q", lane: "l", state: "failed") }
     }
@@ -27,7 +27,7 @@ struct FailureReportsTests {
         #expect(found(Self.failures(10), jobs: 10, at: 64) == [0, 0])
         #expect(found([], jobs: 0, at: 65) == [5_004, 0])
         #expect(found([], jobs: 0, at: 66) == [0, 0])
-        // A minute begins with what is found in it.
+        // A minute begins with the first failure in it.
         #expect(found(Self.failures(1), jobs: 1, at: 100) == [0, 1])
         #expect(found(Self.failures(10), jobs: 10, at: 159) == [0, 9])
         #expect(found(Self.failures(10), jobs: 10, at: 160) == [1, 10])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// How many attempts are written at once.
+/// The number of attempts in one finish.
 struct FinishSizeTests {
     @Test(arguments: [
         ([], 256, 1), ([0, 0, 0], 2, 2), ([300, 300, 300], 256, 3), ([9 << 20, 1], 256, 1),

@@ -48,7 +48,7 @@ struct JudgingWorkTests {
         #expect(judgingWork.jobs(limit: 9) == [1, 4, 2, 3])
         #expect(judgingWork.jobs(limit: 2) == [1, 4])
         #expect(judgingWork.jobs(limit: 0) == [])
-        // It was cancelled.
+        // The job was cancelled.
         _ = judgingWork.remove(jobID: 1, fence: 7)
         #expect(!judgingWork.jobs(limit: 9).contains(1))
     }

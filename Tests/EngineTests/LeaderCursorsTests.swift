@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// From where on the leader folds and expires.
+/// The positions from which the leader folds, promotes and expires.
 struct LeaderCursorsTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = LeaderCursors()
@@ -16,7 +16,7 @@ struct LeaderCursorsTests {
         #expect(marks.foldAfter(now: 61 * Self.second) == 50_000 - LeaderCursors.overlapTallies)
         marks.foldedTo(60_000, now: 61 * Self.second)
         #expect(marks.foldAfter(now: 62 * Self.second) == 0)
-        // It failed at a lock, or the session was lost.
+        // The fold failed at a lock, or the session was lost.
         #expect(marks.foldAfter(now: 63 * Self.second) == 0)
         marks.foldedTo(nil, now: 63 * Self.second)
         #expect(marks.foldAfter(now: 122 * Self.second) == 60_000 - LeaderCursors.overlapTallies)
@@ -35,8 +35,10 @@ struct LeaderCursorsTests {
         #expect(again)
     }
 
-    /// 1. The worker leads, and its session stands still for longer than the lease. 2. Another one leads, and is gone.
-    /// 3. The worker asks again, and leads, without having heard in between that it did not.
+    /// The worker leads twice without a sign of the leader between:
+    /// - 1. The worker leads, and its session stalls for longer than the lease of the leader.
+    /// - 2. Another worker leads, and ends.
+    /// - 3. The worker asks again and leads. It has received no answer that it had stopped to lead.
     @Test
     mutating func `a new epoch starts everything at the beginning, also where the lease was never seen to be gone`() {
         for (epoch, isNew) in [(Int64(5), true), (5, false), (7, true)] {

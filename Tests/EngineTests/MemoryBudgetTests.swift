@@ -4,9 +4,9 @@ import Testing
 
 @testable import Engine
 
-/// Who may take how much memory.
+/// The memory that calls may take for their bodies.
 struct MemoryBudgetTests {
-    /// A budget that may change inside an expectation.
+    /// A class around a budget, because an expectation cannot change a struct.
     private final class Fixture {
         var budget: MemoryBudget
         init(_ budget: MemoryBudget) { self.budget = budget }
@@ -54,10 +54,10 @@ struct MemoryBudgetTests {
             fixture.budget.bodyCame(slot, copies: 1, bytes: 10 << 20)
         }
         #expect(granted > 10 && granted < 22)
-        // One of them gets its answer, whatever the others do.
+        // One call gets room for its whole answer, independently of the others.
         #expect(fixture.grant(0, 10 << 20) == 1 << 20)
         #expect(fixture.grant(0, 10 << 20) == 10 << 20)
-        // With its end there is room again.
+        // The end of that call frees room.
         fixture.budget.ended(0)
         #expect(fixture.admit(63, 10))
     }
@@ -100,7 +100,7 @@ struct MemoryBudgetTests {
         #expect(fixture.grant(0, large, unwritten: 60 << 20) == 1 << 20)
         #expect(fixture.grant(0, large, unwritten: 60 << 20) == nil)
         fixture.budget.looks(oldest: 1, now: 1 + MemoryBudget.patience)
-        // None overtakes it now, but for a call whose end frees a body.
+        // No call may overtake slot 0 now, except a call whose end frees a body.
         _ = fixture.grant(2, 2 << 20, since: 7)
         #expect(fixture.grant(2, 2 << 20, since: 7) == nil)
         #expect(!fixture.admit(3, 1, since: 8))

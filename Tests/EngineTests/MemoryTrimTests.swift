@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// When a worker gives memory back.
+/// The moments at which a worker returns memory to the system.
 struct MemoryTrimTests {
     private var marks = MemoryTrim()
 

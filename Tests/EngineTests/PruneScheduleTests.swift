@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// When a leader forgets old jobs.
+/// The moments at which a leader prunes old jobs.
 struct PruneScheduleTests {
     private static let second: UInt64 = 1_000_000_000
 

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Engine
 
-/// Claimed jobs whose calls cannot be looked up.
+/// Claimed jobs whose preparation fails.
 struct PutOffTests {
     private let moment: UInt64 = 5_000_000_000
 
-    /// One that has claimed rich jobs, as many as it has slots, and claims no more.
+    /// A dispatcher that has claimed jobs with preparations for all its slots, and claims no more.
     private func dispatcher(rich count: Int) -> Dispatcher {
         var dispatcher = Dispatcher.surveyed(capacity: count, at: moment)
         claim(&dispatcher, 1...Int64(count))
@@ -18,7 +18,7 @@ struct PutOffTests {
         return dispatcher
     }
 
-    /// Lets a claim bring rich jobs.
+    /// Lets a claim return jobs that need a preparation.
     private func claim(_ dispatcher: inout Dispatcher, _ seqs: ClosedRange<Int64>) {
         let jobs = seqs.map { seq in
             ClaimedJob(lease: .ofJob(seq), call: nil, isAtMostOnce: false, okStatuses: .success)
@@ -52,7 +52,7 @@ struct PutOffTests {
         #expect(waits.map(\.recovery) == [.report, .none, .none, .none, .none, .none])
         #expect(prepared.count == 8)
         #expect(prepared.values.allSatisfy { $0 == 0 })
-        // Exchanges did not rest, and its slot is free.
+        // The exchanges went on meanwhile, and the job's slot is free.
         #expect(dispatcher.slots.inUse == 8)
         #expect(dispatcher.nextExchange(now: time)?.exchange.batch?.attempts.map(\.verdict.kind) == [.handedBack])
     }
@@ -68,8 +68,8 @@ struct PutOffTests {
         #expect(dispatcher.slots.running.map(\.job.lease.seq) == [2])
     }
 
-    /// Lets each preparation with one of these jobs be refused. Returns the size of each refused preparation, and what
-    /// was written.
+    /// Refuses each preparation that contains one of these jobs. Returns the size of each refused preparation, and the
+    /// written attempts.
     private func refuse(
         _ bad: Set<Int64>, of count: Int, seconds: UInt64
     ) -> (sizes: [Int], prepared: Int, written: [Int64: Verdict]) {

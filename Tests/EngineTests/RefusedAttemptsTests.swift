@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Results that the database refuses: how long they wait, and when one is given up.
+/// Results that the database refuses: how long they wait, and when the worker gives one up.
 struct RefusedAttemptsTests {
     private let moment: UInt64 = 5_000_000_000
     private let second: UInt64 = 1_000_000_000
@@ -20,9 +20,11 @@ struct RefusedAttemptsTests {
         return attempt
     }
 
-    /// A database that stores one result a second and refuses those of job 1; all results while `isShort`.
+    /// Simulates a database that stores one result a second and refuses the result of job 1.
     ///
-    /// - Returns: when job 1 was stored, as what, and how often it was refused before.
+    /// While `isShort`, it refuses all results.
+    ///
+    /// - Returns: when and how job 1 was stored, and how often it was refused before.
     private func run(
         seconds: UInt64, isAtMostOnce: Bool = false, isShort: (UInt64) -> Bool = { _ in false }
     ) -> (storedAt: UInt64?, attempt: FinishedAttempt?, refusals: Int, others: Int) {
@@ -61,7 +63,7 @@ struct RefusedAttemptsTests {
         let result = run(seconds: 2000)
         let storedAt = try #require(result.storedAt)
         #expect((900...960).contains(storedAt))
-        // With waits of 30 s after the first ones.
+        // After the first refusals, the waits are 30 s long.
         #expect((30...45).contains(result.refusals))
         #expect(result.others > 850)
         let attempt = try #require(result.attempt)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// What a worker remembers of the database that gave it its number.
+/// The worker's memory of the database that gave it its number.
 struct RegisteredDatabaseTests {
     @Test func `the first database is no other one, and neither is the same one again`() {
         var home = RegisteredDatabase()

@@ -10,13 +10,14 @@ import Testing
 
 @testable import Engine
 
-/// Numbers of descriptors: the system gives the lowest that is free, so the next socket often has that of the last.
+/// Reuse of descriptor numbers. The system gives the lowest free number, so a new socket often has the last socket's
+/// number.
 struct ReusedDescriptorTests {
     @Test func `a session whose socket has the number of a call's, closed in the same turn, hears of it`() throws {
         let target = try TargetServer { _ in [.hang] }
-        // Other tests open and close descriptors meanwhile: the number may be somebody else's.
+        // Other tests open and close descriptors at the same time and may take the number.
         for _ in 1...200 {
-            // A loop blocks signals.
+            // A loop blocks signals, so it needs its own thread.
             if let isHeard = try BackgroundThread.result(of: { try Self.sessionHears(target) }) {
                 #expect(isHeard)
                 return
@@ -25,7 +26,7 @@ struct ReusedDescriptorTests {
         Issue.record("no session got the number of a call's socket")
     }
 
-    /// Whether the session hears that its socket is writable; nil if that has another number.
+    /// Whether the session learns that its socket is writable; nil if the socket has another number.
     private static func sessionHears(_ target: TargetServer) throws -> Bool? {
         let loop = try RunLoop(
             EngineConfiguration(
@@ -77,7 +78,7 @@ struct ReusedDescriptorTests {
         try agent.watch(in: &poller)
     }
 
-    /// The port at the other end; nil if that is no connected socket.
+    /// The remote port of a socket; nil if the descriptor is no connected socket.
     private static func peer(_ descriptor: Int32) -> UInt16? {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)

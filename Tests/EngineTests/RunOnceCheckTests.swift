@@ -5,11 +5,11 @@ import Testing
 
 @testable import Engine
 
-/// When a worker that runs once says that nothing is left.
+/// The moment at which a worker with `--once` reports that no work is left.
 struct RunOnceCheckTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Whose words may stand in an expectation.
+    /// A class around the check, because an expectation cannot change a struct.
     private final class Watch {
         private var once: RunOnceCheck
 
@@ -76,7 +76,7 @@ struct RunOnceCheckTests {
         _ = watch.asks(now: 5)
         watch.askingFailed(now: 6)
         #expect(watch.due == 6 + RunOnceCheck.pause)
-        // It belongs to a connection that is gone.
+        // This answer belongs to a lost connection.
         #expect(watch.answered(nil, leads: false, now: 7) == .goOn)
         _ = watch.asks(now: Self.second)
         _ = watch.answered("ready", leads: false, now: 2 * Self.second)
@@ -95,7 +95,7 @@ struct RunOnceCheckTests {
         #expect(watch.answered(left, leads: true, now: end - 1) == .goOn)
         _ = watch.asks(now: end + Self.second)
         #expect(watch.answered(left, leads: true, now: end + Self.second) == .giveUp(left))
-        // Something was called meanwhile.
+        // The worker made a call meanwhile.
         watch.worked(now: end + 2 * Self.second)
         _ = watch.asks(now: end + 3 * Self.second)
         #expect(watch.answered(left, leads: true, now: end + 3 * Self.second) == .goOn)
@@ -111,8 +111,10 @@ struct RunOnceCheckTests {
         #expect(watch.answered("tree", leads: true, now: 71 * Self.second) == .giveUp("tree"))
     }
 
-    /// A queue and a worker in steps of any order: a job is inserted, a claim is sent, carried out, answered, a call
-    /// ends, a finish is sent, carried out (it may make a step ready), answered; likewise a question.
+    /// A queue and a worker whose steps come in random order.
+    ///
+    /// A test inserts jobs and ends calls. Claims, finishes and questions are each sent, executed and answered. The
+    /// execution of a finish may make another step ready.
     @Test func `whatever happens in between, what was there when it was asked for the last time has ended`() {
         for seed in 1...3_000 {
             var random = Randomness(seed: UInt64(seed))
@@ -123,7 +125,7 @@ struct RunOnceCheckTests {
             var (claimSent, claimed, running, ended) = (false, Int?.none, 0, 0)
             var (finish, isFinished) = (Int?.none, false)
             var (isAsked, answer) = (false, Int??.none)
-            // Behind what the last answer has seen.
+            // Jobs that were inserted after the last answer's snapshot.
             var later = 0
             var isOver = false
             var steps = 0

@@ -105,7 +105,7 @@ struct PollScheduleTests {
         pollSchedule.trackIsAwaited(now: now + 100_000)
         pollSchedule.surveyReturned(now: now + 200_000)
         #expect(holds(&pollSchedule, now + 200_000))
-        // Of other jobs of the same transaction.
+        // Announced by other jobs of the same transaction.
         pollSchedule.mayLookAtOnce()
         #expect(pollSchedule.surveyDue == pollSchedule.heldUntil, "before the track is made it would see nothing")
         pollSchedule.trackWasMade()
@@ -130,7 +130,8 @@ struct PollScheduleTests {
         #expect(holds(&pollSchedule, 10_200_000_000) == false)
     }
 
-    /// A worker's second and third survey of so many milliseconds; the last one begins at 10 s.
+    /// The intervals of a worker's second and third survey. Each survey takes so many milliseconds, and the last begins
+    /// at 10 s.
     private func surveyed(_ milliseconds: [UInt64]) -> PollSchedule {
         var pollSchedule = PollSchedule()
         pollSchedule.surveyBegan(now: 0)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Engine
 
-/// When a worker asks for the one job that news are about, and when it looks everywhere.
+/// The claim of the one job that a notification names, and the cases that need a whole claim.
 struct SingleClaimTests {
     private let moment: UInt64 = 5_000_000_000
 
-    /// Enlisted, knows track 1 and that nothing is in it.
+    /// An enlisted dispatcher that knows track 1 and has found it empty.
     private func dispatcher() -> Dispatcher {
         var dispatcher = Dispatcher.surveyed(capacity: 4, firstSeq: 5, at: moment)
         answer(&dispatcher, [])
@@ -19,12 +19,12 @@ struct SingleClaimTests {
     /// A job in track 1.
     private func job(_ id: Int64) -> AnnouncedJob { AnnouncedJob(track: 1, id: id) }
 
-    /// The claim of the next exchange, which stays under way.
+    /// The claim of the next exchange, which stays in flight.
     private func claim(_ dispatcher: inout Dispatcher, at time: UInt64? = nil) -> Exchange.Claim? {
         dispatcher.nextExchange(now: time ?? moment)?.exchange.claim
     }
 
-    /// Sends the next exchange, and lets it bring jobs of track 1.
+    /// Sends the next exchange, and lets it return jobs of track 1.
     private func answer(_ dispatcher: inout Dispatcher, _ seqs: [Int64]) {
         let jobs = seqs.map { seq in
             ClaimedJob(
@@ -55,7 +55,7 @@ struct SingleClaimTests {
         dispatcher.pollSchedule.surveyBegan(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         answer(&dispatcher, [])
-        // It may have been committed late, where no claim of this worker looks.
+        // The job may have been committed late, at a place that this worker's claims have passed.
         #expect(dispatcher.pollSchedule.wantsSurvey)
         let whole = dispatcher.nextExchange(now: moment)
         #expect(whole?.exchange.claim?.announced == nil)
@@ -132,7 +132,7 @@ struct SingleClaimTests {
             _ = dispatcher.jobsAnnounced(job(9), now: moment)
         }
         if news.hasPrefix("of") {
-            // A claim of the tracks that are known would take what is of a lower priority.
+            // A claim of the known tracks would take jobs of a lower priority.
             let early = claim(&dispatcher)
             #expect(early == nil)
             #expect(dispatcher.deadline(now: moment) == moment + ClaimHold.longest)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// When the leader looks for due schedules, and from where on.
+/// The moments at which the leader searches for due schedules, and the start of each search.
 struct TickCursorTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = TickCursor()
@@ -44,7 +44,7 @@ struct TickCursorTests {
         marks.end(at: PGTimestamp(microseconds: 9_000_000), hasMore: false, wait: nil, now: 100_000_000)
         #expect(marks.begin(now: 4 * Self.second) != nil)
         #expect(marks.begin(now: 6 * Self.second) == nil)
-        // One that made many jobs.
+        // The tick made many jobs.
         marks.end(at: nil, hasMore: false, wait: nil, now: 10 * Self.second)
         #expect(marks.begin(now: 19 * Self.second) != nil)
         #expect(marks.begin(now: 20 * Self.second) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// When a worker settles batches and chains, and from which delta on.
+/// The moments at which a worker settles batches and chains, and the first delta of each search.
 struct TreeCursorTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = TreeCursor()
@@ -67,7 +67,7 @@ struct TreeCursorTests {
         #expect(marks.due == 0)
         let first = marks.begin(leads: true, now: 0)
         #expect(first.after == 0 && first.isWhole)
-        // 400 ms of work: the next look at what is left must not wait 20 s for it.
+        // The search took 400 ms. The next search of the rest must not wait 20 s because of that.
         marks.settled(to: 9, hasMore: false, leads: true, now: 400_000_000)
         #expect(marks.due == 400_000_000 + TreeCursor.interval)
         let next = marks.begin(leads: true, now: marks.due)
@@ -85,13 +85,13 @@ struct TreeCursorTests {
             let begun = now
             let look = marks.begin(leads: true, now: now)
             if look.after == 0 { fromStart.append(begun) }
-            // From the beginning it takes 100 ms, and 100 deltas come each time.
+            // A search from the beginning takes 100 ms, and each search finds 100 new deltas.
             now += look.after == 0 ? 100_000_000 : 1_000_000
             if begun > 3 * Self.second, look.after > 0 { #expect(id - look.after >= 800 && id - look.after <= 2200) }
             id += 100
             marks.settled(to: id, hasMore: false, leads: true, now: now)
         }
-        // The first seconds know no earlier id.
+        // In the first seconds, the cursor knows no earlier id.
         let later = fromStart.filter { $0 > 3 * Self.second }
         #expect(later.count >= 8 && later.count <= 13)
     }
@@ -120,7 +120,7 @@ struct TreeCursorTests {
                 marks.settled(to: 1, hasMore: false, leads: true, now: now)
             }
         }
-        // Two looks in the first seconds know no earlier id.
+        // In the first seconds, two searches know no earlier id.
         #expect(zip(fromStart, fromStart.dropFirst()).allSatisfy { $1 - $0 <= 17 * Self.second })
         #expect(fromStart.count >= 4)
     }

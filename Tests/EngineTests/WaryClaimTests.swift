@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// One ready row may make each claim fail: what the worker does after one has failed.
+/// Claims after a failed claim. One bad ready row may make each claim fail.
 struct WaryClaimTests {
     @Test func `attempts are written without a claim, and claims take leases only, for a minute`() {
         let moment: UInt64 = 5_000_000_000

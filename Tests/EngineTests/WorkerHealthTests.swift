@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// What a worker says of itself to those who ask.
+/// The health that a worker reports on its pages.
 struct WorkerHealthTests {
     private let moment: UInt64 = 1_000_000_000_000
 
