@@ -3,7 +3,7 @@
 import JobModel
 import TestSupport
 
-/// How the calls of a simulation end.
+/// Plans how the calls of a simulation end.
 struct Network {
     struct Plan {
         var connects: UInt64
@@ -13,7 +13,7 @@ struct Network {
     }
 
     var random: Randomness
-    /// How many of 100 calls fail in some way.
+    /// The share of failing calls in percent.
     var failures: UInt64
     var longest: UInt64
 
@@ -37,30 +37,30 @@ extension Network.Plan {
     }
 }
 
-/// Several simulated workers on one queue, with everything that the seed has in store for them.
+/// Several simulated workers on one queue, with all events that the seed produces.
 final class Fleet {
-    /// What a run is made of.
+    /// The settings of a run.
     struct Scenario {
         var workers = 1
         var capacity = 4
         var tracks = 1
         var jobs = 40
-        /// Over how long they come in.
+        /// The period in which the jobs are inserted.
         var span: UInt64 = second
         var hasLateCommits = false
         var hasFaults = false
         var failures: UInt64 = 0
         var longestCall: UInt64 = 30 * millisecond
         var canListen = true
-        /// Whether now and then a message takes up to 20 ms.
+        /// Whether a message sometimes takes up to 20 ms.
         var hasHiccups = true
-        /// How long the database refuses all results and preparations and half of the claims; 0: not at all.
+        /// How long the database refuses all results, all preparations and half of the claims; 0 for never.
         var shortage: UInt64 = 0
-        /// How many of 100 jobs are rich: prepared before their call.
+        /// The share of jobs, in percent, that need a preparation before their call.
         var rich: UInt64 = 0
-        /// Checks that a job starts this soon after its commit.
+        /// Checks that each job starts this soon after its commit.
         var startsWithin: UInt64?
-        /// Checks that later jobs of a track go ahead of a committed one for no longer than this.
+        /// Checks that later jobs of a track overtake a committed job for no longer than this.
         var overtakenFor: UInt64?
     }
 
@@ -72,7 +72,7 @@ final class Fleet {
     private var workers: [SimulatedWorker] = []
     var hasFaults: Bool { scenario.hasFaults && timeline.now < faultsEnd }
     private var faultsEnd: UInt64 = 0
-    /// Whether the database lacks something at this moment.
+    /// Whether the database has a shortage at this moment.
     var isShort: Bool { timeline.now >= shortFrom && timeline.now < shortFrom + scenario.shortage }
     private var shortFrom: UInt64 = 0
 
@@ -91,13 +91,13 @@ final class Fleet {
         }
     }
 
-    /// Between 0.05 and 1 ms, now and then 20.
+    /// The delay of a message: between 0.05 and 1 ms, sometimes up to 20 ms.
     func latency() -> UInt64 {
         scenario.hasHiccups && random.chance(2)
             ? random.number(1...20) * millisecond : random.number(50_000...1_000_000)
     }
 
-    /// What a preparation does with a job.
+    /// The result of a job's preparation.
     func preparation() -> QueueInMemory.Preparation {
         switch random.number(0...9) {
         case 0: .served
@@ -106,7 +106,7 @@ final class Fleet {
         }
     }
 
-    /// Runs to the end, and says what is wrong.
+    /// Runs to the end, and returns the faults that it found.
     func run() -> [String] {
         let start = timeline.now
         faultsEnd = start + scenario.span + 3 * second
@@ -117,7 +117,8 @@ final class Fleet {
         leaderLoop()
         var end = start + scenario.span + 3 * second
         timeline.run(until: end)
-        // Reaping takes 11 s, a pause up to 15 s, retries 0.3 s and more: ten minutes are for ever.
+        // The reaper needs 11 s, a pause lasts up to 15 s, and retries wait 0.3 s or more. A run of ten minutes has
+        // stalled.
         while !isDone, end < start + 600 * second {
             end += second
             timeline.run(until: end)
@@ -214,7 +215,7 @@ final class Fleet {
     private func check() {
         for (id, job) in queue.jobs.sorted(by: { $0.key < $1.key }) where job.committedAt != nil {
             if job.final == nil { queue.faults.append("job \(id) never ended") }
-            // Answers that are too expensive to judge end their jobs as failed, shortage or not.
+            // Answers that are too expensive to judge end their jobs as failed, with or without a shortage.
             let isTooExpensive = job.isRich && SimulatedWorker.isTooExpensive(id)
             if scenario.shortage > 0, !isTooExpensive, let final = job.final, final != "s" {
                 queue.faults.append("job \(id) ended as \(final)")

@@ -5,10 +5,10 @@ import JobStore
 
 @testable import Engine
 
-/// The queue's semantics without a database: rows with a seq in tracks, leases with fences, results that stand.
+/// The queue's semantics without a database: tracks of rows with a seq, leases with fences, and final results.
 ///
-/// A claim locks rows when it runs and takes them when it commits, as SQL does; a row inserted has its seq at once
-/// and is seen from its commit on.
+/// A claim locks rows when it runs and takes them when it commits, as in SQL. An inserted row has its seq at once.
+/// Claims see it only after its commit.
 final class QueueInMemory {
     struct Row {
         var seq: Int64
@@ -23,13 +23,13 @@ final class QueueInMemory {
 
     struct Job {
         var isAtMostOnce: Bool
-        /// Whether its call must be prepared.
+        /// Whether the job needs a preparation before its call.
         var isRich = false
         var maxAttempts: Int32
         var committedAt: UInt64?
         var final: String?
         var startedAt: UInt64?
-        /// Times that its request may have left.
+        /// How often its request may have been sent.
         var sends = 0
     }
 
@@ -39,21 +39,21 @@ final class QueueInMemory {
     }
 
     let timeline: Timeline
-    /// Sorted by seq in each track.
+    /// The ready rows of each track, sorted by seq.
     private(set) var ready: [Int32: [Row]] = [:]
     private(set) var scheduled: [(at: UInt64, row: Row)] = []
     var jobs: [Int64: Job] = [:]
     private(set) var workers: [Int32: Registered] = [:]
     var idle: Set<Int32> = []
     let priorities: [Int16]
-    /// What is wrong, if something is.
+    /// The faults found so far.
     var faults: [String] = []
     private var lastSeq: Int64 = 0
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
-    /// Tells listening workers, of the job if the news name one.
+    /// Notifies listening workers. The argument is the job if the notification names one.
     var notify: (AnnouncedJob?) -> Void = { _ in }
-    /// Tells a worker of a running job that was cancelled.
+    /// Notifies a worker that its running job was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
 
     init(timeline: Timeline, priorities: [Int16]) {
@@ -61,7 +61,7 @@ final class QueueInMemory {
         self.priorities = priorities
     }
 
-    /// Inserts a job; it commits at that time, or never.
+    /// Inserts a job that commits at that time, or never.
     func insert(track: Int32, isAtMostOnce: Bool, isRich: Bool, maxAttempts: Int32, commitAt: UInt64?) {
         lastSeq += 1
         let id = lastSeq
@@ -78,7 +78,7 @@ final class QueueInMemory {
         }
     }
 
-    /// The first place in a track at or behind a seq.
+    /// The index of the first row in a track with at least this seq.
     private func index(_ track: Int32, from seq: Int64) -> Int {
         guard let rows = ready[track] else { return 0 }
         var low = 0
@@ -90,7 +90,7 @@ final class QueueInMemory {
         return low
     }
 
-    /// The place of the row with a seq.
+    /// The index of the row with a seq.
     private func index(_ track: Int32, of seq: Int64) -> Int? {
         let place = index(track, from: seq)
         guard let rows = ready[track], place < rows.count, rows[place].seq == seq else { return nil }
@@ -113,7 +113,7 @@ final class QueueInMemory {
         jobs[job]?.final = state
     }
 
-    /// Runs a claim: locks rows and says where they are; nil if the worker is no more.
+    /// Runs a claim: locks rows and returns their places; nil if the worker is no longer registered.
     func lock(
         worker: Int32, claim: (limit: Int, visits: [KnownTracks.Visit], announced: AnnouncedJob?)
     ) -> [(track: Int32, seq: Int64)]? {
@@ -133,7 +133,7 @@ final class QueueInMemory {
             }
             ready[visit.track] = rows
         }
-        // That one leaves to others what is not plain, and what was not announced.
+        // The claim of an announced job takes only that job, and only if it needs no preparation.
         if let announced = claim.announced, let first = picked.first,
             let row = ready[first.track]?.first(where: { $0.seq == first.seq }),
             jobs[row.job]?.isRich == true || row.job != announced.id
@@ -144,7 +144,7 @@ final class QueueInMemory {
         return picked
     }
 
-    /// Ends a claim, for good or not.
+    /// Ends a claim: commits it or rolls it back.
     func take(_ picked: [(track: Int32, seq: Int64)], worker: Int32, above: Int64, commits: Bool) -> [ClaimedJob] {
         lastFence = max(lastFence, above) + 1
         var claimed: [ClaimedJob] = []
@@ -168,13 +168,13 @@ final class QueueInMemory {
         return claimed
     }
 
-    /// What becomes of a claimed job before its call.
+    /// The result of a preparation.
     enum Preparation {
         case called, served, setAside
     }
 
-    /// Deals with claimed jobs whose lease holds, as their preparations say. Returns the jobs to be called: a lease
-    /// that has ended is found out by the finish, not here.
+    /// Prepares claimed jobs whose lease is valid. Returns the jobs to call. A job whose lease has ended is found by
+    /// the finish, not here.
     func prepare(_ leases: [(Lease, Preparation)], worker: Int32) -> Set<Int64> {
         var called: Set<Int64> = []
         for (lease, preparation) in leases {
@@ -197,7 +197,7 @@ final class QueueInMemory {
         return called
     }
 
-    /// Writes attempts whose lease holds; how many.
+    /// Stores attempts whose lease is valid, and returns their number.
     func finish(_ attempts: [FinishedAttempt], worker: Int32) -> Int {
         var stored = 0
         for attempt in attempts {
@@ -272,7 +272,7 @@ final class QueueInMemory {
         return true
     }
 
-    /// What the leader does once a second: workers silent for 10 s are lost.
+    /// The leader's duty once a second: it declares workers lost that were silent for 10 s.
     func reap() {
         for (id, registered) in workers where !registered.hasEnded && registered.heartbeat + 10 * second < timeline.now
         {
@@ -295,7 +295,7 @@ final class QueueInMemory {
         }
     }
 
-    /// What the leader does every 100 ms: what is due becomes ready, with a fresh seq.
+    /// The leader's duty every 100 ms: due jobs become ready with a new seq.
     func promote() {
         let due = scheduled.filter { $0.at <= timeline.now }
         guard !due.isEmpty else { return }
@@ -304,7 +304,7 @@ final class QueueInMemory {
         if !idle.isEmpty { notify(nil) }
     }
 
-    /// A person cancels a job, running or not.
+    /// Cancels a job, running or not, as a user does.
     func cancel(_ id: Int64) {
         guard jobs[id]?.committedAt != nil, jobs[id]?.final == nil else { return }
         for track in ready.keys.sorted() {

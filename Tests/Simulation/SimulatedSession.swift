@@ -3,11 +3,13 @@
 import PGClient
 import TestSupport
 
-/// A connection of a simulated worker: requests arrive late and in order, answers too, and both can be lost.
+/// A connection of a simulated worker.
+///
+/// Requests and answers arrive late and in order, and both can be lost.
 final class SimulatedSession {
-    /// A transaction that has run; it is committed, or rolled back with its connection.
+    /// A transaction that has run. It commits, or it is rolled back with its connection.
     struct Transaction {
-        /// Commits, and gives what the worker does with the answer.
+        /// Commits, and returns the worker's reaction to the answer.
         var commit: () -> () -> Void
         var rollBack: () -> Void = {}
     }
@@ -16,7 +18,7 @@ final class SimulatedSession {
     private unowned let owner: SimulatedWorker
     private var machine = PGSessionMachine()
     private var generation = 0
-    /// Until when the server goes on with what a lost connection has sent.
+    /// The times until which the server still executes the requests of lost connections.
     private var deaf: [Int: UInt64] = [:]
     private var serverFree: UInt64 = 0
     private var lastAnswer: UInt64 = 0

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import Engine
 
-/// Carries out what a `Dispatcher` decides, as the loop does, against a queue and a network in memory.
+/// Executes the decisions of a `Dispatcher`, as the loop does, with a queue and a network in memory.
 final class SimulatedWorker {
     private let world: Fleet
     private var dispatcher: Dispatcher
@@ -15,7 +15,7 @@ final class SimulatedWorker {
     private var judging: SimulatedSession?
     private var schedule = Schedule()
     private var isSurveying = false
-    /// Slots with a running call, by the number of the call.
+    /// The slots with a call in flight, with the number of the call.
     private var calls: [Int: UInt64] = [:]
     private var lastCall: UInt64 = 0
     private var pausedUntil: UInt64 = 0
@@ -63,7 +63,7 @@ final class SimulatedWorker {
         turn()
     }
 
-    /// Runs something in the worker, at once or when it is awake again; then what follows from it.
+    /// Runs `body` in the worker, at once or when its pause ends. Then runs the work that follows from it.
     func deliver(_ body: @escaping () -> Void) {
         guard !isDead else { return }
         if world.timeline.now < pausedUntil {
@@ -107,7 +107,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// The end of a drain: what runs is cut off.
+    /// Drains the worker: it takes no new jobs. Running calls are cut off at its end.
     func drain() {
         deliver { [self] in
             dispatcher.isDraining = true
@@ -144,7 +144,7 @@ final class SimulatedWorker {
         sleep()
     }
 
-    /// Makes sure of a turn at the next deadline.
+    /// Schedules a turn at the next deadline.
     private func sleep() {
         var moment =
             [
@@ -291,7 +291,7 @@ final class SimulatedWorker {
     /// Whether judging the answer of this job exceeds the time limit.
     static func isTooExpensive(_ job: Int64) -> Bool { job % 16 == 1 }
 
-    /// Some answers take too long, and some statements fail for a reason that says nothing of the answer.
+    /// Judges an answer. Some answers take too long, and some statements fail for a reason outside the answer.
     private func judge(_ task: JudgingWork.Task) {
         guard case .attempt(let attempt) = task.work else { return }
         let isTooExpensive = SimulatedWorker.isTooExpensive(attempt.lease.jobID)
@@ -319,7 +319,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// As the session tells it: one event for each statement, and the last one is to blame.
+    /// Reports a failed exchange as the session does: one event per statement, with the cause in the last one.
     private func failed(_ number: UInt64, _ exchange: Exchange, _ cause: Rejection) {
         if exchange.batch != nil && exchange.claim != nil {
             _ = dispatcher.exchangeFailed(number, .aborted, now: world.timeline.now)

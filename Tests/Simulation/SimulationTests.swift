@@ -7,7 +7,8 @@ import Testing
 import Glibc
 #endif
 
-/// Whole fleets on a clock of their own, each from a seed; `POSTRIDER_SIM_SEEDS` sets how many of each kind.
+/// Runs whole fleets on a simulated clock, each from a seed. `POSTRIDER_SIM_SEEDS` sets the number of seeds per
+/// scenario.
 struct SimulationTests {
     static let seeds: UInt64 =
         unsafe getenv("POSTRIDER_SIM_SEEDS").flatMap { unsafe UInt64(String(cString: $0)) }
@@ -28,7 +29,7 @@ struct SimulationTests {
         }
     }
 
-    /// Everything at once.
+    /// A scenario with all kinds of disturbances.
     private func rough(_ random: inout Randomness) -> Fleet.Scenario {
         Fleet.Scenario(
             workers: Int(random.number(1...3)), capacity: Int(random.number(1...8)), tracks: Int(random.number(1...5)),
@@ -60,7 +61,7 @@ struct SimulationTests {
         }
     }
 
-    /// 3710: a finish failed behind another that had led to a new number, and its job was called again.
+    /// Seed 3710: a finish failed behind another finish that had led to a new number. Its job was called again.
     @Test(arguments: [3710 as UInt64]) func `a seed that failed once fails no more`(seed: UInt64) {
         #expect(faults(seed, rough) == [])
     }

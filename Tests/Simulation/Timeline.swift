@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The simulated clock and what is still to happen, in nanoseconds. Events of one instant run in the order made.
+/// The simulated clock and its future events, in nanoseconds. Events of one instant run in the order of their creation.
 final class Timeline {
     private struct Event {
         var time: UInt64
@@ -22,7 +22,7 @@ final class Timeline {
         }
     }
 
-    /// Runs what is due until then.
+    /// Runs all events up to this time.
     func run(until end: UInt64) {
         while let first = heap.first, first.time <= end {
             let last = heap.removeLast()
