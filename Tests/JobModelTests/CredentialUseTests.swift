@@ -3,7 +3,7 @@
 import JobModel
 import Testing
 
-/// Where a call carries its secret.
+/// The places in a call that carry its secret.
 struct CredentialUseTests {
     private func call(_ url: String, _ place: CredentialUse.Place, _ secrets: [String], isBasic: Bool = false)
         -> HTTPCall

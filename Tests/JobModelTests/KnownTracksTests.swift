@@ -46,11 +46,11 @@ struct KnownTracksTests {
         #expect(two.plan(limit: 4, inFlight: [1: 8]).map(\.cap) == [4])
         let caps = two.plan(limit: 4, inFlight: [1: 2]).map { [$0.track: $0.cap] }
         #expect(Set(caps) == [[1: 1], [2: 3]])
-        // With as many each, in turn; and alone, all that is free.
+        // Tracks with equally many calls take turns. A single track gets all free slots.
         #expect((1...2).map { _ in two.plan(limit: 1, inFlight: [1: 4, 2: 4]).map(\.track) } == [[1], [2]])
         var one = known([(1, 0, 1)])
         #expect(one.plan(limit: 3, inFlight: [1: 61, 9: 3]).map(\.cap) == [3])
-        // More tracks than rows: helpings, but none for those that have had more than their share.
+        // With more tracks than rows, each track gets a small part. A track above its share gets none.
         var many = known((0..<20).map { (Int32($0), Int16(0), Int64(1)) })
         let equal = Dictionary(uniqueKeysWithValues: (0..<20).map { (Int32($0), 50) })
         #expect(many.plan(limit: 10, inFlight: equal).map(\.cap) == [4, 4, 4])
@@ -111,9 +111,13 @@ struct KnownTracksTests {
         #expect(known.plan(limit: 4).map(\.mark) == [6])
     }
 
-    /// 1 a claim goes out above a late row; 2 a survey sees the row and the watermark steps back; 3 the claim's
-    /// answer comes. Its rows must not carry the watermark past the late one again: under load every survey
-    /// meets a claim under way, and the row would wait for ever.
+    /// An answer must not undo a step back of the watermark:
+    /// - 1. A claim is sent with a watermark above a late row.
+    /// - 2. A survey sees the row, and the watermark steps back.
+    /// - 3. The claim's answer arrives.
+    ///
+    /// Its rows must not move the watermark past the late row again. Under load, a claim is in flight at each survey,
+    /// so the row would never be claimed.
     @Test func `a row that is put back at its place is where the next claim begins`() {
         var known = known([(1, 0, 1)])
         let first = known.plan(limit: 4)
@@ -190,7 +194,7 @@ struct KnownTracksTests {
         var regular = 0
         var newcomers: Set<Int32> = []
         for round in 0..<200 {
-            // A lane for each job, 40 of them in each round.
+            // Each job has its own lane; each round has 40 of them.
             let first = Int32(1_000 + 40 * round)
             known.surveyReturned(
                 (first..<first + 40).map { .init(track: $0, priority: 0, firstSeq: 1, hasMore: false) })
@@ -213,13 +217,14 @@ struct KnownTracksTests {
             known.claimReturned(visits, limit: limit, found: found)
         }
         #expect((90 * limit...110 * limit).contains(regular), "\(regular)")
-        // Helpings of four bring one job each.
+        // Each visit of up to four jobs finds one job.
         #expect(newcomers.count >= 45 * min(limit, 4))
         #expect(known.count <= KnownTracks.memoryLimit)
     }
 
-    /// A plan that sorted all it knows took 1.5 ms for 4096 tracks: these plans would take 12 s. Time of the processor,
-    /// which is the same however many tests run beside.
+    /// A plan that sorted all known tracks took 1.5 ms for 4096 tracks: these plans would take 12 s.
+    ///
+    /// The test measures CPU time, which other tests on the machine do not change.
     @Test func `a plan costs its visits, not the tracks known`() {
         let start = TestClock.threadTime
         var known = known((0..<4_000).map { (Int32($0), Int16($0 % 7), 1) })

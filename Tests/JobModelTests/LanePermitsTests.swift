@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// What a worker may start in lanes with limits. Times in milliseconds.
+/// The calls that a worker may start in lanes with limits. Times in milliseconds.
 struct LanePermitsTests {
     private static func ms(_ time: UInt64) -> UInt64 { time * 1_000_000 }
 
@@ -57,7 +57,7 @@ struct LanePermitsTests {
         lanePermits.drawn([grant(1, permits: 6, share: 4)], now: Self.ms(2501))
         lanePermits.released(1, slot: 0, isStarted: true, now: Self.ms(2502))
         #expect(lanePermits.room(1, now: Self.ms(2502)) == 0)
-        // One permit is not needed, and goes back at once.
+        // The worker does not need one permit and returns it at once.
         #expect(lanePermits.draw(free: 3, now: Self.ms(2507)) { _ in true }.first?.used == 5)
     }
 
@@ -78,12 +78,12 @@ struct LanePermitsTests {
                 == Self.ms(1100))
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == 5)
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == nil)
-        // The second one, for 1120, may be taken until 1140.
+        // The second slot, at 1120 ms, can be used until 1140 ms.
         #expect(lanePermits.room(1, now: Self.ms(1139)) == 1)
         #expect(lanePermits.room(1, now: Self.ms(1141)) == 0)
     }
 
-    /// 10,000 calls a second, from 1100 ms on.
+    /// A lane with 10,000 calls per second, from 1100 ms on.
     private func fast(_ slots: Int32) -> LanePermits {
         var lanePermits = lanePermits(1)
         _ = lanePermits.draw(free: 64, now: Self.ms(1000)) { _ in true }
@@ -118,7 +118,7 @@ struct LanePermitsTests {
         #expect(lanePermits.nextStart(now: Self.ms(1100) - 1) == nil)
         for slot in 0..<11 { #expect(lanePermits.nextStart(now: Self.ms(1101)) == slot) }
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == nil)
-        // Nine are left, so it is woken for the ninth.
+        // Nine slots are left, so the worker wakes for the ninth.
         #expect(
             lanePermits.deadline(free: 0, draws: false, claims: false, now: Self.ms(1101)) { _ in false }
                 == 1_101_900_000)
@@ -129,7 +129,8 @@ struct LanePermitsTests {
         lanePermits.reserve(1, 100)
         for slot in 0..<100 { _ = lanePermits.admit(1, slot: slot, now: Self.ms(1095)) }
         for slot in 0..<100 { #expect(lanePermits.nextStart(now: Self.ms(1110)) == slot) }
-        // 100 began in the 100 ms since the draw before: 50 are expected in the next 50, though 10 could begin at once.
+        // 100 calls began in the 100 ms since the previous request for permits. So 50 are expected in the next 50 ms,
+        // though only 10 could begin at once.
         #expect(lanePermits.draw(free: 10, now: Self.ms(1110)) { _ in true }.first?.slots == 50)
     }
 
@@ -172,7 +173,7 @@ struct LanePermitsTests {
         let wish = LaneRequest(lane: 1, used: 1, hold: 3, slots: 0)
         #expect(lanePermits.draw(free: 7, now: Self.ms(3001)) { _ in true } == [wish])
         lanePermits.drawn([grant(1, permits: 3, share: 6)], now: Self.ms(3002))
-        // With all of them in use it asks for what it could take.
+        // While all permits are in use, the worker asks for as many as it could use.
         lanePermits.reserve(1, 2)
         #expect(
             lanePermits.draw(free: 5, now: Self.ms(3010)) { _ in true } == [
@@ -203,14 +204,14 @@ struct LanePermitsTests {
         _ = lanes.draw(free: 8, now: Self.ms(1000)) { tracks.isWanted($0) }
         lanes.drawn([grant(7, permits: 3, share: 3)], now: Self.ms(1001))
         #expect(tracks.unpark(&lanes, now: Self.ms(1001)) == true)
-        // Together they take no more than is drawn, the higher priority first.
+        // Together the visits take no more than the acquired permits. The track of higher priority comes first.
         let visits = tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1001))
         #expect(visits.map(\.track) == [1, 3])
         #expect(visits.map(\.cap) == [3, 4])
         #expect(visits.map(\.lane) == [7, 0])
         for visit in visits where visit.lane != 0 { lanes.unreserve(7, 3, now: Self.ms(1002)) }
         tracks.claimReturned(visits, limit: 8, found: [:])
-        // The first is exhausted; the second still holds work and gets its turn.
+        // The first track is exhausted. The second still holds work and gets its turn.
         #expect(tracks.isWanted(7))
         #expect(tracks.unpark(&lanes, now: Self.ms(1002)) == true)
         #expect(
@@ -225,7 +226,7 @@ struct LanePermitsTests {
         tracks.surveyReturned(
             [.init(track: 1, priority: 0, firstSeq: 1), .init(track: 2, priority: 0, firstSeq: 1, lane: 7)],
             lanes: &lanes)
-        // The first holds more than half of all, and nothing is drawn for the second's lane.
+        // The first track holds more than half of all slots. The worker has no permits for the second track's lane.
         #expect(tracks.plan(limit: 2, inFlight: [1: 6], lanes: &lanes, now: Self.ms(1000)).map(\.track) == [1])
         #expect(tracks.isWanted(7))
     }
@@ -268,7 +269,7 @@ struct LanePermitsTests {
         tracks.surveyReturned([.init(track: 2, priority: 0, firstSeq: 1)], lanes: &lanes)
         #expect(tracks.hasBacklog == true)
         #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 64)
-        // Found empty: then it is looked at beside.
+        // A claim found the lane's tracks empty. The next claims check them in addition to other tracks.
         let visits = tracks.plan(limit: 64, inFlight: [:], lanes: &lanes, now: Self.ms(1050))
         tracks.claimReturned(visits, limit: 64, found: [:])
         #expect(tracks.hasBacklog == false)
@@ -297,15 +298,15 @@ struct LanePermitsTests {
     @Test func `the database's clock is known as well as its quickest answer, and anew when it was set`() {
         var clock = DatabaseClock()
         #expect(clock.local(microseconds: 5) == nil)
-        // Read at 1,005 ms here: 1,000,000 s there.
+        // The database clock was read at 1,005 ms local time and showed 1,000,000 s.
         clock.note(sent: Self.ms(1000), received: Self.ms(1010), microseconds: 1_000_000_000_000)
         #expect(clock.local(microseconds: 1_000_000_000_000) == Self.ms(1005))
         clock.note(sent: Self.ms(2000), received: Self.ms(2002), microseconds: 1_000_000_996_000)
         #expect(clock.local(microseconds: 1_000_000_996_000) == Self.ms(2001))
-        // A slow answer says less.
+        // A slow answer is less precise.
         clock.note(sent: Self.ms(3000), received: Self.ms(3100), microseconds: 1_000_002_040_000)
         #expect(clock.local(microseconds: 1_000_000_996_000) == Self.ms(2001))
-        // An hour later by the clock on the wall, a second here.
+        // The database clock moved by an hour, the local clock by a second.
         clock.note(sent: Self.ms(4000), received: Self.ms(4100), microseconds: 1_003_600_000_000)
         #expect(clock.local(microseconds: 1_003_600_000_000) == Self.ms(4050))
         #expect(clock.local(microseconds: 0) == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import JobModel
 
-/// Slots kept in runs say the same as slots kept one by one.
+/// Slots that are stored as runs must equal slots that are stored one by one.
 struct LaneSlotsTests {
     @Test(arguments: UInt64(0)..<50)
     func `runs say the same as a list of all moments`(seed: UInt64) {

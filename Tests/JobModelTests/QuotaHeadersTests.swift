@@ -56,7 +56,7 @@ struct QuotaHeadersTests {
         ("2026-11-18T11:07:09.001Z", 30), ("2026-11-18T11:07:10.000Z", 30), ("2026-11-18T12:07:10+01:00", 30),
         ("2026-11-18T05:37:10-05:30", 30), ("2026-11-18T11:06:40Z", 0), ("2020-02-29T00:00:00Z", 0),
         ("2030-01-01T00:00:00Z", 3600),
-        // None of these is a date.
+        // Texts that are not dates.
         ("2026-11-18T11:07:10", 0), ("2026-11-18", 0), ("2026-13-18T11:07:10Z", 0), ("2027-02-29T11:07:10Z", 0),
         ("2026-11-18T24:07:10Z", 0), ("2026-11-18T11:07:10.Z", 0), ("2026-11-18T11:07:10+1:00", 0),
         ("2026-11-18T11:07:10+25:00", 0), ("2026/11/18T11:07:10Z", 0), ("2026-11-18T11:07:10ZZ", 0),
@@ -71,7 +71,7 @@ struct QuotaHeadersTests {
     @Test func `a name that is repeated a hundred thousand times is read in one pass`() {
         let lines = [UInt8](String(repeating: "ratelimit:a\n", count: 100_000).utf8)
         let before = TestClock.threadTime
-        // Joined one by one each would copy all before it: 10 GB here, five seconds.
+        // Joining them one by one would copy all earlier lines each time: 10 GB here, five seconds.
         #expect(Self.read(lines) == nil)
         let took = TestClock.threadTime - before
         print("100,000 lines of a quota: \(took) s of the processor")

@@ -3,7 +3,7 @@
 import JobModel
 import Testing
 
-/// Text from elsewhere, as it is shown.
+/// Text from other systems, in the form in which Postrider shows it.
 struct SanitizedTextTests {
     @Test(arguments: [
         ("plain é 日本", "plain é 日本"), ("a\u{1b}[2J", "a\\u{1b}[2J"), ("a\u{0}b", "a\\u{0}b"),
@@ -21,7 +21,7 @@ struct SanitizedTextTests {
         arguments: [
             ([0xFF, 0x00], 2, "(2 bytes, not text)"), ([0x68, 0x69], 2, "hi"), ([], 0, ""),
             ([0x61, 0x62, 0x63, 0x64, 0x65], 5, "abcd… (5 bytes)"), ([0x61, 0x62], 100, "ab… (100 bytes)"),
-            // What was read ends within a character.
+            // The bytes end inside a character.
             ([0x61, 0xE6, 0x97], 100, "a… (100 bytes)"), ([0xE6, 0x97], 2, "(2 bytes, not text)"),
             ([0x61, 0xFF, 0x61, 0x61, 0x61, 0x61], 100, "(100 bytes, not text)"),
         ] as [([UInt8], Int, String)])

@@ -3,7 +3,7 @@
 import JobModel
 import Testing
 
-/// What a call shows of its server, and when an attempt goes on at another.
+/// What a call reveals about its server, and when an attempt continues at another server.
 struct ServerHealthTests {
     private func failure(
         _ code: ErrorCode, sent: SentState = .maybe, status: Int? = nil, isLocal: Bool = false

@@ -3,9 +3,9 @@
 import JobModel
 import Testing
 
-/// The whole table of what an ending means for its job.
+/// The whole table from the ending of a call to the verdict on its job.
 struct VerdictTests {
-    /// As the list of error codes says it, written out once more: a code that changes sides must be noticed.
+    /// A second copy of the list of error codes, so that a code that changes sides fails the test.
     static let retryableCodes: Set<ErrorCode> = [
         .dns, .connect, .connectTimeout, .tls, .proxy, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
         .truncated, .decode, .http429, .refreshFailed, .lostWorker,
@@ -15,7 +15,7 @@ struct VerdictTests {
     ]
     static let laneStatuses: Set<Int> = [403, 420, 429, 503, 509, 529]
     static let jobStatuses: Set<Int> = [409, 413, 423]
-    /// By these the server says that it has not acted.
+    /// With these statuses the server says that it has not acted.
     static let refusingStatuses: Set<Int> = [408, 425, 429]
 
     private func verdict(
@@ -59,7 +59,7 @@ struct VerdictTests {
             #expect(verdict == .success)
         } else {
             let isRetryable = Self.retryableStatuses.contains(status)
-            // With a Retry-After they ask for a later call of the lane, or of this job.
+            // With a Retry-After, these statuses delay all calls of the lane, or this job.
             let kind: Verdict.Kind? =
                 Self.laneStatuses.contains(status) ? .held : Self.jobStatuses.contains(status) ? .delayed : nil
             #expect(verdict.kind == kind ?? (isRetryable ? .retryable : .failed))

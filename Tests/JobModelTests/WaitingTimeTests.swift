@@ -44,7 +44,7 @@ struct WaitingTimeTests {
         #expect(WaitingTime.parse("\(newYear - 3)", now: newYear) == .zero)
         #expect(WaitingTime.parse("\(newYear + 3).5", now: newYear) == .milliseconds(3_500))
         #expect(WaitingTime.parse("\(newYear * 1000 + 250)", now: newYear) == .milliseconds(250))
-        // The borders: 10⁹ and 10¹².
+        // The boundaries between the three readings of a number: 10⁹ and 10¹².
         #expect(WaitingTime.parse("999999999", now: 999_999_990) == .seconds(3_600))
         #expect(WaitingTime.parse("1000000000", now: 999_999_990) == .seconds(10))
         #expect(WaitingTime.parse("1000000000000", now: 999_999_990) == .seconds(10))
