@@ -4,8 +4,9 @@ import JobModel
 import TestSupport
 import Testing
 
-/// A name with addresses of both families, of which one is silent: after 200 ms libcurl tries the other one, too, and
-/// then closes the socket of the first without a word.
+/// A name with addresses of both families, one of which is silent.
+///
+/// After 200 ms libcurl also tries the other address. It then closes the first socket without notice.
 @Suite(.serialized)
 struct AddressRaceTests {
     private func call(_ url: String) -> HTTPCall {
@@ -33,18 +34,18 @@ struct AddressRaceTests {
         let silent = try SilentPort()
         let slow = try TargetServer(beside: silent) { _ in TargetStep.answer(200, "slow") }
         let quick = try TargetServer { _ in TargetStep.answer(200, "quick") }
-        // Other tests open and close descriptors meanwhile: in one round the number may be somebody else's.
+        // Other tests open and close descriptors at the same time. In one round another test may take the number.
         for _ in 1...3 {
             let driver = try AgentDriver()
             #expect(try driver.run(call("http://localhost:\(silent.port)/")).response().text == "slow")
             #expect(try driver.run(call("http://no-such-host.invalid/")).failure().code == .dns)
-            // Unwatched, the answer would be found when libcurl looks by itself: after 200 ms at first, then after 10
-            // s.
+            // Without a watched descriptor, libcurl would find the answer only at its own checks: first after 200 ms,
+            // then after 10 s.
             for _ in 1...2 {
                 var innocent = call(quick.url)
                 innocent.limits.total = .seconds(8)
                 driver.agent.start(innocent, slot: 0)
-                // In the turn in which the look-up ended, as a worker does.
+                // In the turn in which the name lookup ended, as in a worker.
                 driver.agent.timeout()
                 let outcome = try #require(try driver.wait(for: 1).first?.outcome)
                 #expect(try outcome.response().text == "quick", "\(outcome)")

@@ -4,13 +4,13 @@ import JobModel
 import Reactor
 import Testing
 
-/// An owner of an agent, as small as it can be: waits, feeds, collects.
+/// A minimal owner of an agent: it waits for events, passes them on and collects finished calls.
 final class AgentDriver {
     let agent: HTTPAgent
     private var poller: Poller
     private var ready: [PollerEvent] = []
     private(set) var changes = 0
-    /// The descriptors that wait for something.
+    /// The descriptors that are registered with the poller.
     private(set) var watched: Set<Int32> = []
 
     init(
@@ -28,7 +28,7 @@ final class AgentDriver {
         return try #require(try wait(for: 1).first?.outcome)
     }
 
-    /// Turns until `count` calls have ended; an unfinished one after 20 s is a failure of the test.
+    /// Turns until `count` calls have ended. A call that is unfinished after 20 s fails the test.
     func wait(for count: Int, seconds: UInt64 = 20) throws -> [FinishedCall] {
         let limit = MonotonicClock.now + seconds * 1_000_000_000
         var finished: [FinishedCall] = []

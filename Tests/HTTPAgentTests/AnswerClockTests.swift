@@ -5,7 +5,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Moments that answers name, by servers whose clock is not the worker's.
+/// Times in answers of servers whose clocks differ from the worker's clock.
 struct AnswerClockTests {
     private static func date(_ seconds: Int) -> String {
         var time = time_t(seconds)
@@ -16,8 +16,9 @@ struct AnswerClockTests {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The waits that an answer asks for which says that it is `clock` seconds later than here, and gives moments from
-    /// `base` on.
+    /// The waits that an answer asks for.
+    ///
+    /// The answer claims that its clock is `clock` seconds ahead, and gives times from `base` on.
     private func waits(clock: Int?, age: String? = nil, base: Int) throws -> (Duration?, Duration?) {
         let now = time(nil)
         var lines = [

@@ -4,9 +4,9 @@ import JobModel
 import TestSupport
 import Testing
 
-/// An answer that has no room waits, and is whole at the end.
+/// An answer that has no memory yet waits, and is complete at the end.
 struct AnswerRoomTests {
-    /// Turns until an answer waits; what it wants.
+    /// Turns until an answer waits, and returns its need.
     private func wait(_ driver: AgentDriver) throws -> WaitingAnswer {
         let limit = TestClock.now + 20_000_000_000
         while !driver.agent.hasWaitingAnswers {
@@ -33,7 +33,7 @@ struct AnswerRoomTests {
         driver.agent.start(call(target.url, room: room), slot: 3)
         let waiting = try wait(driver)
         #expect(waiting.slot == 3 && waiting.wanted == body.count)
-        // It stays where it is.
+        // The answer stays where it is.
         for _ in 0..<5 { try driver.turn(for: 20) }
         #expect(driver.agent.waitingAnswers() == [waiting])
         driver.agent.giveRoom(slot: 3, bytes: room + 1)
@@ -44,7 +44,7 @@ struct AnswerRoomTests {
         let response = try driver.wait(for: 1)[0].outcome.response()
         #expect(response.body == body)
         #expect(!driver.agent.hasWaitingAnswers)
-        // The connection is good for the next call.
+        // The connection can serve the next call.
         driver.agent.start(call(target.url, room: .max), slot: 0)
         #expect(try driver.wait(for: 1)[0].outcome.reused)
     }
@@ -71,7 +71,7 @@ struct AnswerRoomTests {
             waits += 1
             let wanted = try #require(driver.agent.waitingAnswers().first).wanted
             #expect(wanted == 10 << 20)
-            // In steps that fit nothing, at last whole.
+            // The room grows in uneven steps, and at last it is enough for the whole answer.
             room = waits > 40 || coding.contains(",") ? wanted : room + 50_021
             driver.agent.giveRoom(slot: 0, bytes: room)
         }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Paths that jobs name stay below the files root.
+/// Paths in jobs must stay below the files root.
 struct BeneathTests {
     private let folder: TestFolder
 
@@ -26,7 +26,7 @@ struct BeneathTests {
         return min(number, 0)
     }
 
-    /// Each path with what opening it gives.
+    /// Each path with the result of opening it.
     static let paths: [(String, Int32)] = [
         ("inside/text", 0), ("fifo", 0), ("inside/none", -ENOENT), ("new/deep/text", -ENOENT),
         ("inside/link", -ELOOP), ("inside/out/secret", -ELOOP), ("slash/etc/passwd", -ELOOP),

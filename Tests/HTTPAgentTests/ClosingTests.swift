@@ -4,7 +4,8 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Over TLS the end of a connection is the end of an answer if it is announced, and anybody's doing if not.
+/// The end of a TLS connection ends an answer only if the server announces it. Otherwise an attacker may have caused
+/// it.
 @Suite(.serialized)
 struct ClosingTests {
     private func call(_ url: String, _ method: HTTPMethod = .get, transport: Transport? = nil) -> HTTPCall {
@@ -42,7 +43,7 @@ struct ClosingTests {
         let driver = try AgentDriver(caFile: nginx.caFile)
         for (name, status, length) in [
             ("sized", 200, 50_000), ("chunks", 200, 50_000), ("bodiless", 204, 0), ("unchanged", 304, 0),
-            // Whose body is of no use.
+            // Answers whose body is not needed.
             ("redirect", 200, 50_000), ("refusal", 429, 0),
         ] {
             let response = try driver.run(call("\(server.url)/bare/\(name)")).response()

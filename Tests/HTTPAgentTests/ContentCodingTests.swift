@@ -5,7 +5,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// What a Content-Encoding hides, whole, broken and cut off.
+/// Bodies with a Content-Encoding: whole, broken and cut off.
 struct ContentCodingTests {
     private static let first = "hello, world; "
     private static let gzip = "1f8b08000000000002ffcb48cdc9c9d75128cf2fca49b1560000cdeca7dd0e000000"
@@ -111,7 +111,7 @@ struct ContentCodingTests {
 
     @Test(arguments: [0, 3, 600, 70_000, 300_000])
     func `bytes behind a stream of any length are kept with it, and the rest of the answer follows`(count: Int) throws {
-        // Stored blocks, in gzip's frame: as many bytes as they hold, and cut off by a wrong block type.
+        // Stored blocks in a gzip frame: about as many bytes as they hold, cut off by a wrong block type.
         var body = Self.bytes("1f8b08000000000002ff")
         for start in stride(from: 0, to: count, by: 65_535) {
             let size = min(65_535, count - start)
@@ -121,7 +121,7 @@ struct ContentCodingTests {
         body += [7] + (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 17) }
         let response = try run(body, ["Content-Encoding: gzip"], status: 404).response()
         #expect(response.body == body && response.bodyDefect?.code == .decode)
-        // Received and decoded bytes together are above the limit: then the received ones are gone.
+        // The received and the decoded bytes together exceed the limit. Then the agent drops the received ones.
         let small = try run(body, ["Content-Encoding: gzip"], status: 404, limit: count + 200)
         let code: ErrorCode? =
             switch small.ending {
@@ -162,7 +162,7 @@ struct ContentCodingTests {
             url: server.url("/bomb"), limits: CallLimits(total: .seconds(20), maxResponseBytes: 1 << 20),
             allowsPrivateNetwork: true)
         #expect(try AgentDriver().run(bomb).failure().code == .tooLarge)
-        // 52 bytes that become 34 and then 14: the 34 are too many.
+        // 52 bytes decode to 34 and then to 14. The 34 bytes exceed the limit.
         let twice = try run(Self.bytes(Self.twice), ["Content-Encoding: gzip, gzip"], limit: 33).failure()
         #expect(twice.code == .tooLarge)
     }

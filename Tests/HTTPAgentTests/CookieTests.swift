@@ -64,7 +64,7 @@ struct CookieTests {
             "127.0.0.1\tFALSE\t/deep/\tFALSE\t0\tdeep\t\"quoted\"", "127.0.0.1\tFALSE\t/\tTRUE\t0\t__Host-a\t\u{E9}",
         ]
         #expect(try AgentDriver().run(call(server.url("/ok"), cookies: jar)).cookies == nil)
-        // The one of another origin joins it.
+        // The cookie of another origin is added.
         let away = server.url("/cookies?to=" + (try HostileServer()).url("/ok"))
         let changes = try #require(try AgentDriver().run(call(away, cookies: jar)).cookies)
         #expect(changes.set.count == 1 && changes.set[0].hasSuffix("\town\t1") && changes.gone.isEmpty)

@@ -5,11 +5,11 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Answers whose connection ends before the empty line behind their headers: whatever they seem to say, they are none.
+/// Connections that end before the empty line behind the headers. Their bytes are never an answer.
 struct CutHeadersTests {
     private static let limits = CallLimits(total: .seconds(20))
 
-    /// Answers with these bytes and closes; a path that ends in `/N` gets the first N bytes alone.
+    /// A target that sends these bytes and closes. For a path that ends in `/N` it sends only the first N bytes.
     private static func target(_ answer: String) throws -> TargetServer {
         try TargetServer { request in
             let length = Int(request.path.dropFirst()) ?? answer.utf8.count
@@ -34,7 +34,7 @@ struct CutHeadersTests {
             #expect(failure.code == (length < line.utf8.count ? .emptyReply : .truncated), "\(length): \(failure)")
             #expect(failure.sent == .maybe && failure.isRetryable)
             guard failure.code == .truncated else { continue }
-            // With the length known libcurl misses the body before anybody misses the empty line.
+            // If the length is known, libcurl reports the missing body before the missing empty line.
             let words = length < head.utf8.count - 2 || method == .head ? "inside its headers" : "before its end"
             #expect(failure.status == 200 && failure.message.contains(words), "\(length): \(failure)")
         }
@@ -51,7 +51,7 @@ struct CutHeadersTests {
         answer: String, method: HTTPMethod
     ) throws {
         let target = try Self.target(answer)
-        // The server closes behind a whole answer too, and a call that takes the connection before that is seen is not
+        // The server also closes after a complete answer. A call that uses the connection before that is visible is not
         // sent again.
         #expect(try AgentDriver().run(Self.call(target.url, method)).response().body.isEmpty)
         let driver = try AgentDriver()

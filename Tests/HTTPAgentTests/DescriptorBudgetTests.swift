@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPAgent
 
-/// What connections take of the descriptors that there are, over all pools.
+/// The descriptors that connections may use, over all pools.
 struct DescriptorBudgetTests {
     private let target: TargetServer
 
@@ -30,7 +30,7 @@ struct DescriptorBudgetTests {
         #expect(DescriptorBudget(allowed: 20_064).mostCalls == 10_000)
         #expect(DescriptorBudget(allowed: 20).mostCalls == 1)
         #expect(DescriptorBudget(allowed: 1024).connections(slots: 64) == 768)
-        // However low the limit is, connections are kept.
+        // However low the limit is, the pool keeps connections.
         #expect(DescriptorBudget(allowed: 192).connections(slots: 64) == 112)
     }
 
@@ -70,7 +70,7 @@ struct DescriptorBudgetTests {
         start("/ok", from: 2, slots: 4..<8, in: driver)
         for call in try driver.wait(for: 7) { #expect(try call.outcome.response().status == 200) }
         let before = driver.agent.descriptorsHeld
-        // There are some left in this process.
+        // This process still has free descriptors.
         driver.agent.makeRoom()
         #expect(driver.agent.descriptorsHeld == before)
         driver.agent.giveUpIdleConnections()

@@ -5,7 +5,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Where a download may go, and what happens if it may not.
+/// The files to which a download may write, and the errors for all others.
 struct DownloadFileTests {
     private let folder: TestFolder
     private let target: TargetServer

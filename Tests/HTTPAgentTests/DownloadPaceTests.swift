@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAgent
 
-/// How slow a download may be.
+/// The speed below which a download fails.
 struct DownloadPaceTests {
     @Test func `a server that stalls behind a pause of the download, the only call, ends it as slow`() throws {
         let folder = try TestFolder()
@@ -21,11 +21,11 @@ struct DownloadPaceTests {
                 url: target.url, download: Download(path: "file"), limits: limits, allowsPrivateNetwork: true), slot: 0)
         try TestClock.wait(10, for: "a request") {
             try driver.turn(for: 10)
-            // The part is open, and the request goes out.
+            // The part file is open, and the request is sent.
             if target.requests.isEmpty { _ = driver.agent.takeFinished() }
             return target.requests.count == 1
         }
-        // Nobody takes what arrives, as behind a disk that is busy: the body waits, and so does libcurl.
+        // The test takes no bytes, like a busy disk does. So the body waits, and libcurl pauses.
         let transfer = try #require(driver.agent.flights[0]?.transfer)
         try TestClock.wait(10, for: "a pause") {
             try driver.turn(for: 10)

@@ -5,13 +5,13 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Downloads from a real server through lines that break and processes that die.
+/// Downloads from a real server over connections that break, in processes that are killed.
 @Suite(.serialized)
 struct DownloadResumeTests {
     private let folder: TestFolder
     private let nginx: NginxServer
 
-    /// In the largest file; 2 GiB in a soak.
+    /// The size of the largest file; 2 GiB in a soak.
     private static let megabytes = Soak.count(2_048, reduced: 64)
 
     init() throws {

@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// What a server may answer to a download, told by one that answers anything.
+/// Answers to a download, from a server that can send any answer.
 struct DownloadTests {
     private let folder: TestFolder
     private let driver: AgentDriver
@@ -24,7 +24,7 @@ struct DownloadTests {
             allowsPrivateNetwork: true)
     }
 
-    /// A download that broke off after `0123`: what the first answer says of the file is in `headers`.
+    /// A download that broke off after `0123`. The first answer has these `headers`.
     private func brokenOff(_ headers: String, then rest: @escaping @Sendable (TargetRequest) -> [TargetStep]) throws
         -> TargetServer
     {
@@ -97,10 +97,10 @@ struct DownloadTests {
         let target = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
         defer { withExtendedLifetime(target) {} }
         let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
-        // The first line ends with host and process of the worker.
+        // The first line ends with the host and the process of the worker.
         let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.first?.hasPrefix("postrider-part 1 ") == true)
-        // The second one holds the SHA-256 of the URL.
+        // The second line holds the SHA-256 of the URL.
         #expect(lines[1].wholeMatch(of: /url [0-9a-f]{64}/) != nil)
         #expect(
             lines.dropFirst(2) == [
@@ -171,7 +171,7 @@ struct DownloadTests {
     private static let date = "Date: Sun, 06 Nov 1994 09:49:37 GMT"
 
     @Test(arguments: [
-        // Known of the first version; said of the second; whether it may be the same.
+        // The headers of the first version, the headers of the second, and whether they may be the same version.
         ([old, date], ["Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false), ([old, date], [], false),
         ([old, date], [old], true),
         (["ETag: \"v1\"", old, date], ["Last-Modified: Mon, 07 Nov 1994 08:49:37 GMT"], false),

@@ -9,7 +9,7 @@ enum Hostile {
 
     static var server: HostileServer { get throws { try started.get() } }
 
-    /// A call to it, with private addresses allowed.
+    /// A call to the server that allows private addresses.
     static func call(
         _ path: String, method: HTTPMethod = .get, query: [FormField] = [], headers: [HTTPHeader] = [],
         body: RequestBody = .none, limits: CallLimits = CallLimits(total: .seconds(10))
@@ -21,13 +21,13 @@ enum Hostile {
 }
 
 extension CallOutcome {
-    /// The answer, or a failed test.
+    /// The answer; fails the test if the call has another outcome.
     func response(_ location: SourceLocation = #_sourceLocation) throws -> HTTPResponse {
         if case .response(let response) = ending { return response }
         return try #require(nil as HTTPResponse?, "\(self)", sourceLocation: location)
     }
 
-    /// The failure, or a failed test.
+    /// The failure; fails the test if the call has another outcome.
     func failure(_ location: SourceLocation = #_sourceLocation) throws -> CallFailure {
         if case .failure(let failure) = ending { return failure }
         return try #require(nil as CallFailure?, "it succeeded", sourceLocation: location)

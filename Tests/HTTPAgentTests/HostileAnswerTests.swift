@@ -119,7 +119,7 @@ struct HostileAnswerTests {
             let failure = try run("/", method).failure()
             #expect([.reset, .truncated].contains(failure.code) && failure.sent == .maybe, "\(failure)")
         }
-        // libcurl itself refuses what begins with no number at all.
+        // libcurl itself refuses values that do not begin with a number.
         guard length.first?.isNumber == true || length.first == "+" else { return }
         #expect(try run("/", .head).response().status == 200)
         #expect(try run("/304", .get).response().status == 304)

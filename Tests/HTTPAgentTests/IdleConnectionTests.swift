@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// What arrives on an open connection between two calls is nobody's answer.
+/// Bytes that arrive on an idle connection answer no call.
 @Suite(.serialized)
 struct IdleConnectionTests {
     private static let evil = #"{"evil":1}"#
@@ -44,7 +44,7 @@ struct IdleConnectionTests {
         }
         if isSeen { try driver.turn(for: 50) }
         driver.agent.start(call(target.url, .post), slot: 0)
-        // Without a look at the descriptors: what came since the last one is found before the request is written.
+        // Without a poll of the descriptors, the agent must find the new bytes before it writes the request.
         if !isSeen { driver.agent.timeout() }
         let outcome = try #require(try driver.wait(for: 1).first?.outcome)
         #expect(try outcome.response().text == "right", "\(outcome)")
@@ -60,7 +60,7 @@ struct IdleConnectionTests {
         (.get, "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 2\r\n\r\n{}"),
     ])
     func `a second answer in one piece with the first is nobody's`(method: HTTPMethod, first: String) throws {
-        // Two of them, and one longer than libcurl reads at once, so that what it drops is not all.
+        // Two variants: the second is longer than one read of libcurl, so libcurl drops only a part of it.
         for rest in [Self.answer("200 OK"), Self.answer("200 OK", body: String(repeating: "x", count: 20_000))] {
             let target = try TargetServer { request in
                 if request.method == "POST" || request.path == "/to" { return TargetStep.answer(200, "right") }
@@ -90,12 +90,12 @@ struct IdleConnectionTests {
     }
 
     @Test func `a download keeps its open connection, though head and body come in the turn of its request`() throws {
-        // More than libcurl reads at once: the rest makes the descriptor readable.
+        // More than one read of libcurl: the rest makes the descriptor readable.
         let size = 200_000
         let server = try InstantAnswerServer(answer: Self.answer("200 OK", body: String(repeating: "x", count: size)))
         let folder = try TestFolder()
         let driver = try AgentDriver(slots: 4, filesRoot: folder.path)
-        // While these are being written the answer comes.
+        // The answer arrives while these headers are written.
         let headers = (1...60).map { HTTPHeader("X-\($0)", String(repeating: "a", count: 8_000)) }
         for _ in 1...40 {
             for slot in 0..<4 {
@@ -144,7 +144,7 @@ struct IdleConnectionTests {
             let outcome = try #require(try driver.wait(for: 1).first?.outcome)
             #expect(try outcome.response().text == "right", "\(outcome)")
             #expect(!outcome.reused)
-            // Its tickets came before the answer, and nothing since.
+            // The session tickets came before the answer, and nothing came since.
             try driver.turn(for: 50)
             #expect(try driver.run(call(server.url, .post)).reused)
         }

@@ -5,10 +5,10 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Calls for which the worker has no pool of connections left in their midst.
+/// Calls for which the worker has no pool of connections left.
 @Suite(.serialized, .enabled(if: sysconf(Int32(_SC_OPEN_MAX)) >= 8_192, "needs 2,100 descriptors"))
 struct LackTests {
-    /// An agent all of whose pools are taken; the transports of calls that have ended keep theirs.
+    /// An agent that has used all its pools. The transports of ended calls keep their pools.
     private func exhausted(filesRoot: String) throws -> AgentDriver {
         let driver = try AgentDriver(slots: 520, filesRoot: filesRoot)
         for slot in 0..<513 {

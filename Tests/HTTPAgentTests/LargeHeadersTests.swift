@@ -41,13 +41,15 @@ struct LargeHeadersTests {
             large.isRepeatable = isRepeatable
             let failure = try driver.run(large).failure()
             #expect(failure.code == .headersTooLarge, "\(failure)")
-            // With the same handle, and the connection that the next large answer comes on.
+            // Uses the same handle, and the connection of the next large answer.
             #expect(try driver.run(call(nginx, 120)).response().text == "hello")
         }
     }
 
-    /// libcurl's session of HTTP/2 does not survive such headers: to the others their connection is broken, which is
-    /// retried, and now and then to the call whose they are, too.
+    /// libcurl's HTTP/2 session does not survive such headers.
+    ///
+    /// The other calls on the connection see a broken connection and are retried. Sometimes the call with the headers
+    /// sees it too.
     @Test func `what shares a connection with more than 128 KiB of headers ends at once, and may be tried again`()
         throws
     {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPAgent
 
-/// Which failures are the worker's own, so that no server is blamed for them.
+/// The failures that the worker itself causes, and which therefore do not count against a server.
 struct LocalFailureTests {
     private func isLocal(_ evidence: Evidence) -> Bool {
         FailureTable.failure(for: evidence, host: "h", limits: .standard).isLocal

@@ -6,8 +6,9 @@ import Testing
 
 @testable import HTTPAgent
 
-/// Calls to many hosts, most of which are called once. libcurl finds names below `localhost` at 127.0.0.1 without a
-/// name server, and keeps them in its cache like others.
+/// Calls to many hosts, most of which are called once.
+///
+/// libcurl resolves names below `localhost` to 127.0.0.1 without a name server, and caches them like other names.
 struct ManyHostsTests {
     private let target: TargetServer
 
@@ -47,7 +48,7 @@ struct ManyHostsTests {
     @Test func `a call to one of many hosts takes as much CPU after 11,000 hosts as after 1,000`() throws {
         let driver = try AgentDriver(slots: 16)
         try callHosts(0..<1_000, in: driver)
-        // The least of four parts: other processes on the machine make some of them dearer.
+        // The minimum of four parts, because other processes on the machine make some of them slower.
         func cpu(from first: Int) throws -> Double {
             var least = Double.infinity
             for part in 0..<4 {

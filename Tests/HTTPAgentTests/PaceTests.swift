@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// How long a server may think, before and behind its interim answers.
+/// The time that a server may take before and after its interim answers.
 struct PaceTests {
     private func limits(_ total: Duration, firstByte: Duration? = nil) -> CallLimits {
         CallLimits(total: total, firstByte: firstByte, lowSpeedBytes: 100, lowSpeedTime: .seconds(1))

@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Calls over TLS that wait for the connection which another call is opening.
+/// TLS calls that wait for a connection which another call is opening.
 struct ParkedCallTests {
     private func call(_ target: TargetServer, total: Duration, connect: Duration) -> HTTPCall {
         HTTPCall(
@@ -13,7 +13,7 @@ struct ParkedCallTests {
     }
 
     @Test func `behind a handshake that never ends each call ends at its own limit`() throws {
-        // It reads what comes and never answers, since that is no HTTP.
+        // The target reads the TLS bytes and never answers, because they are not HTTP.
         let target = try TargetServer()
         let driver = try AgentDriver()
         for slot in 0..<8 {

@@ -141,7 +141,7 @@ struct PartsTests {
         driver.agent.start(call(server.url, [file("a.txt")]), slot: 0)
         var sent: TransferProgress?
         while sent == nil {
-            // 64 KiB a turn.
+            // 64 KiB per turn.
             try driver.turn(for: 5)
             #expect(driver.agent.takeFinished().isEmpty)
             if let progress = driver.agent.progress(slot: 0), progress.sent > 0 { sent = progress }

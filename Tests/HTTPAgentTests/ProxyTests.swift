@@ -21,7 +21,8 @@ struct ProxyTests {
         let urls = ["http://localhost:\(nginx.port)/text", "https://localhost:\(nginx.tlsPort)/text"]
         for url in urls {
             #expect(try driver.run(call(url, proxy.url())).response().text == "hello")
-            // For plain HTTP tinyproxy keeps no connection, and its 401 for a wrong password looks like the server's.
+            // For plain HTTP, tinyproxy keeps no connection. Its 401 for a wrong password looks like an answer of the
+            // server.
             let isForwarded = kind == .http && url.hasPrefix("http:")
             #expect(try isForwarded || driver.run(call(url, proxy.url())).reused)
             let wrong = isForwarded ? "http://127.0.0.1:\(proxy.port)" : proxy.url(password: "wr0ng-pass")
@@ -31,7 +32,7 @@ struct ProxyTests {
             let plain = HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
             #expect(try !driver.run(plain).reused)
         }
-        // An HTTP proxy answers for a server that is not there; SOCKS says so.
+        // An HTTP proxy answers in place of a missing server. SOCKS reports the error.
         if kind == .socks {
             let dead = try driver.run(call("http://localhost:1/", proxy.url())).failure()
             #expect(dead.code == .proxy, "\(dead)")
@@ -104,7 +105,7 @@ struct ProxyTests {
         let server = try HostileServer()
         let failure = try AgentDriver().run(call(url, server.url(""), allow: false)).failure()
         #expect(failure.code == .deniedAddress && failure.sent == .no, "\(failure)")
-        // The proxy's own address is the operator's choice: this one is private and used.
+        // The operator chooses the proxy's address. This one is private, and the agent uses it.
         for url in ["https://example.org/", "https://1.0x1g.example./", "https://8.8.8.8./"] {
             let outcome = try AgentDriver().run(call(url, server.url(""), allow: false))
             #expect(try outcome.failure().code == .proxy)

@@ -3,7 +3,7 @@ import HTTPAgent
 import JobModel
 import Testing
 
-/// Finished calls that their owner had no time for.
+/// Finished calls that the owner of the agent could not yet process.
 struct PutBackTests {
     @Test func `what is put back comes first the next time, which is due at once, and can still be cancelled`() throws {
         let driver = try AgentDriver()

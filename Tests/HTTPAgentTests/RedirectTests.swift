@@ -75,7 +75,7 @@ struct RedirectTests {
         let call = try Hostile.call("/redirect?status=307&to=\(other.url("/echo"))", method: .post, body: body)
         let failure = try AgentDriver().run(call).failure()
         #expect(failure.code == .deniedRedirect && failure.status == 307 && failure.sent == .maybe)
-        // Both are of one host: without their ports nobody could tell them apart.
+        // Both origins have the same host. Only the ports in the message distinguish them.
         let from = try Hostile.server.url("")
         #expect(failure.message.contains("from \(from) to another origin, \(other.url(""));"), "\(failure.message)")
         #expect(other.requests(for: "/echo") == 0)

@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// Servers that refuse to send the rest of a file by an error status, and would send the whole.
+/// Servers that refuse a range request with an error status, but would send the whole file.
 struct RefusedRangeTests {
     private let folder: TestFolder
     private let driver: AgentDriver
@@ -14,7 +14,7 @@ struct RefusedRangeTests {
         driver = try AgentDriver(filesRoot: folder.path)
     }
 
-    /// The first answer breaks off after `0123`, the others are `answer`.
+    /// A target whose first answer breaks off after `0123`. The later answers are `answer`.
     private func target(_ answer: @escaping @Sendable (TargetRequest) -> [TargetStep]) throws -> TargetServer {
         try TargetServer { request in
             guard request.turn == 1 else { return answer(request) }
@@ -23,7 +23,7 @@ struct RefusedRangeTests {
         }
     }
 
-    /// Breaks a download off, then goes on with it; the second outcome.
+    /// Breaks a download off, resumes it, and returns the second outcome.
     private func resume(_ target: TargetServer, isRepeatable: Bool = true) throws -> CallOutcome {
         let call = HTTPCall(
             url: target.url, download: Download(path: "file"), limits: CallLimits(total: .seconds(20)),

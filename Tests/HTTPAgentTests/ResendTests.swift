@@ -7,7 +7,7 @@ import Testing
 
 struct ResendTests {
     @Test func `each call has its own resend, however many calls before it had theirs`() throws {
-        // A connection answers once and closes when it is used again.
+        // Each connection answers once and closes when it is used again.
         let target = try TargetServer { request in request.turn % 2 == 1 ? TargetStep.answer(200) : [.close] }
         let driver = try AgentDriver()
         let call = HTTPCall(url: target.url, limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
@@ -30,7 +30,7 @@ struct ResendTests {
         let outcome = try driver.run(call("/dead"))
         #expect(try outcome.response().status == 200 && !outcome.reused, "\(outcome)")
         #expect(target.requests("/dead").count == 2)
-        // The others are open still, and the next call takes one.
+        // The other connections are still open, and the next call takes one.
         #expect(try driver.run(call("/")).reused)
     }
 
@@ -107,9 +107,11 @@ struct ResendTests {
         #expect(path.code == .badURL && path.message.contains("500000 bytes"), "\(path)")
     }
 
-    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1). Now
-    /// and then libcurl 7.88 hands out nothing of what comes in one read with that, or waits on: such a call is none of
-    /// a cut answer.
+    /// A whole answer before the end of the request over HTTP/2.
+    ///
+    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1).
+    /// libcurl 7.88 sometimes drops the bytes of one read with that frame, or waits. Such a call does not count as a
+    /// cut answer.
     @Test func `a whole answer over HTTP/2 counts though the server wants no more of the request`() throws {
         let nginx = try NginxServer(firstPort: 22_008)
         let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)

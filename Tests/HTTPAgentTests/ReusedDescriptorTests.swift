@@ -6,14 +6,14 @@ import Testing
 
 @testable import HTTPAgent
 
-/// Numbers of descriptors: the system gives the lowest that is free.
+/// Reuse of descriptor numbers: the system gives the lowest free number.
 struct ReusedDescriptorTests {
     @Test func `the first download of an agent may get the number of a call's socket, closed in the same turn`() throws
     {
         let target = try TargetServer { request in
             request.path == "/hang" ? [.hang] : TargetStep.answer(200, "hello")
         }
-        // Other tests open and close descriptors meanwhile: the number may be somebody else's.
+        // Other tests open and close descriptors at the same time and may take the number.
         for _ in 1...200 {
             let folder = try TestFolder()
             let driver = try AgentDriver(filesRoot: folder.path)

@@ -5,7 +5,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// A file system that does not answer holds no slot for ever.
+/// A file system that does not answer holds a slot only for a limited time.
 @Suite(.serialized) struct SilentDiskTests {
     private let folder: TestFolder
     private let target: TargetServer
@@ -13,7 +13,7 @@ import Testing
     init() throws {
         folder = try TestFolder()
         try folder.shell("mkdir root")
-        // More than the ring between loop and disk holds.
+        // More than the ring between the loop and the disk thread holds.
         target = try TargetServer { request in
             let slow = request.path == "/slow" ? [TargetStep.pause(milliseconds: 1_300)] : []
             let body = request.path == "/large" ? String(repeating: "x", count: 24 << 20) : "hello"
@@ -27,7 +27,7 @@ import Testing
             limits: CallLimits(total: CallLimits.unlimited), allowsPrivateNetwork: true)
     }
 
-    /// At the opening the note is synced, at the end the file, and each 16 MiB the file again.
+    /// The note is synced at the opening. The file is synced every 16 MiB and at the end.
     @Test(arguments: [("x.part.meta.new", "/file"), ("x.part", "/file"), ("x.part", "/large")])
     func `a download whose disk is silent ends, its slot is free, and what comes later goes on where the disk is again`(
         silent: String, place: String
@@ -36,7 +36,7 @@ import Testing
         unsafe silent_disk_begin("\(root)/\(silent)", 0)
         defer { silent_disk_speak() }
         let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(2))
-        // Again, if a busy disk has not answered for 2 s before.
+        // Repeats the call if a busy disk had not answered for 2 s before.
         try TestClock.wait(60, for: "a sync that does not return") {
             let failure = try driver.run(call("x", from: place)).failure()
             #expect(failure.code == .file && failure.isRetryable, "\(failure)")
@@ -44,7 +44,8 @@ import Testing
             return silent_disk_waiting() == 1 && failure.message.contains("has not answered for 2.0 s")
         }
         #expect(driver.agent.callsInFlight == 0)
-        // The thread is everybody's: another download does not wait for it once more. A call without one goes on.
+        // All downloads share the disk thread. Another download fails without a second wait. A call without a download
+        // continues.
         #expect(try driver.run(call("y")).failure().code == .file)
         #expect(try driver.run(call(nil)).response().status == 200)
         silent_disk_speak()
@@ -60,7 +61,7 @@ import Testing
             limits: CallLimits(total: CallLimits.unlimited), allowsPrivateNetwork: true)
     }
 
-    /// While it is opened, and while it is read: the first of the call's two files, and the second.
+    /// The disk is silent while the file is opened or read: first for the call's first file, then for its second.
     @Test(arguments: ["a", "b"])
     func `a call whose file's disk is silent ends, its slot is free, and other calls go on meanwhile`(silent: String)
         throws
@@ -71,7 +72,7 @@ import Testing
         let call = parts(["a", "b"], to: "/parts")
         #expect(try driver.run(call).response().status == 200)
         for wait in [Silence.opening, .reading] {
-            // What the body begins with is read before anything is sent.
+            // The agent reads the beginning of the body before it sends anything.
             let reads: Int32 = silent == "a" ? 0 : 1
             unsafe silent_disk_begin("\(root)/\(silent)", wait == .opening ? 0 : 1 + reads)
             defer { silent_disk_speak() }
@@ -80,7 +81,7 @@ import Testing
                 try driver.turn(for: 10)
                 return driver.agent.takeFinished().isEmpty && silent_disk_waiting() == 1
             }
-            // The loop is not what waits.
+            // The loop does not wait.
             driver.agent.start(self.call(nil), slot: 1)
             let ended = try driver.wait(for: 2).sorted { $0.slot < $1.slot }.map(\.outcome)
             #expect(try ended[1].response().status == 200)
@@ -126,7 +127,7 @@ import Testing
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("printf hello > root/a")
         let driver = try AgentDriver(filesRoot: folder.path("root"))
-        // Its handle is the next one's.
+        // The next call gets the handle of this one.
         var before = call(nil, from: "/slow")
         before.method = .post
         before.body = .bytes([UInt8](repeating: 65, count: 100_000), contentType: nil)

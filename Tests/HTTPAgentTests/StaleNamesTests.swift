@@ -10,12 +10,12 @@ struct StaleNamesTests {
         names.doubt("a", now: 100)
         #expect([100, 101, 103, 159].map { names.age(of: "a", now: $0) } == [1, 1, 3, 59])
         #expect(names.age(of: "b", now: 100) == 60)
-        // Looked up at 110, and in vain.
+        // The name was looked up at 110 without success.
         names.doubt("a", now: 120)
         #expect(names.age(of: "a", now: 125) == 5)
-        // After a minute no address from before it is left.
+        // After a minute, no address from before the doubt is left.
         #expect(names.age(of: "a", now: 180) == 60)
-        // A clock that was set back.
+        // The clock was set back.
         names.doubt("a", now: 200)
         #expect(names.age(of: "a", now: 90) == 1)
     }

@@ -42,7 +42,7 @@ struct TransportTests {
         let missing = try driver.run(call(server.url, nil)).failure()
         #expect(missing.code == .config && missing.sent == .no, "\(missing)")
         #expect(missing.message.contains("wants a client certificate"))
-        // What goes without a word may do so before the request's first byte or behind it.
+        // A server that closes without an alert may do so before or after the first byte of the request.
         let asking = try HandshakeClosingServer(as: nginx, asks: true)
         let mute = try HandshakeClosingServer(as: nginx, asks: false)
         defer { withExtendedLifetime((server, asking, mute)) {} }
@@ -88,7 +88,7 @@ struct TransportTests {
         let failure = try driver.run(call(url, Transport(pins: [wrong]))).failure()
         #expect(failure.code == .tlsVerify && failure.sent == .no && failure.message.contains("pins"))
         #expect(try driver.run(call(url, Transport(pins: [wrong, nginx.pin]))).response().text == "hello")
-        // Base64 has cases; a comparison without regard to them would let this through.
+        // Base64 is case-sensitive. A comparison that ignores case would accept this pin.
         let upper = Transport(pins: ["sha256//" + nginx.pin.dropFirst(8).uppercased()])
         #expect(try driver.run(call(url, upper)).failure().code == .tlsVerify)
     }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import HTTPAgent
 
-/// What goes along when a redirect leads from http to https on the same host, on the usual ports.
+/// The parts of a call that follow a redirect from http to https on the same host, on the usual ports.
 struct UpgradeTests {
-    /// A POST with all that is withheld from other origins.
+    /// A POST with all parts that other origins must not get.
     private func call(_ path: String, _ proxy: String) -> HTTPCall {
         let headers = [
             HTTPHeader("Authorization", "Bearer t0ken"), HTTPHeader("Idempotency-Key", "k3y"),
