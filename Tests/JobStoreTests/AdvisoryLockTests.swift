@@ -6,13 +6,13 @@ import Testing
 
 @testable import JobStore
 
-/// The numbers of advisory locks stand in the functions that take them; `migrations/README.md` lists them.
+/// The numbers of advisory locks stand in the functions that take them. `migrations/README.md` lists the numbers.
 struct AdvisoryLockTests {
     private static let readme = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("migrations/README.md")
 
-    /// "KEY SECOND FUNCTION" for each lock that each function is listed to take.
+    /// "KEY SECOND FUNCTION" for each lock in the list.
     private static func listed() throws -> Set<String> {
         let text = try String(contentsOf: readme, encoding: .utf8)
         var locks: Set<String> = []
@@ -28,12 +28,12 @@ struct AdvisoryLockTests {
         return locks
     }
 
-    /// The second key if it is a number; `*` if it is computed, empty if there is none.
+    /// The second key if it is a number, `*` if it is computed, and empty if it is missing.
     private static func second(_ key: some StringProtocol) -> String {
         key.isEmpty || Int32(key) != nil ? String(key) : "*"
     }
 
-    /// The same, as the functions take them.
+    /// "KEY SECOND FUNCTION" for each lock that a function takes.
     private static func taken() throws -> Set<String> {
         var locks: Set<String> = ["\(Migrator.lockKey)  Migrator"]
         let call = /advisory_[a-z_]*lock[a-z_]*\(([^,)]*)(?:, *([^)]*))?/

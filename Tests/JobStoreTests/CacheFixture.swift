@@ -3,7 +3,7 @@
 import PGClient
 import TestSupport
 
-/// Plays the worker for tests of the cache: claims and prepares by SQL, and answers the calls as the test says.
+/// Simulates the worker for tests of the cache: it claims and prepares by SQL, and stores the answers of the test.
 struct CacheFixture: ~Copyable {
     let queue: TestQueue
     let worker: Int64
@@ -18,7 +18,7 @@ struct CacheFixture: ~Copyable {
         self.worker = worker
     }
 
-    /// Inserts a job with `cache_ttl` of a minute for `http://h/a`; more columns, or others, as given.
+    /// Inserts a job with a `cache_ttl` of a minute for `http://h/a`. The arguments can replace or add columns.
     @discardableResult
     func insert(_ columns: String = "", _ values: String = "", url: String = "http://h/a", ttl: String = "1 min")
         throws -> Int64
@@ -28,7 +28,7 @@ struct CacheFixture: ~Copyable {
             "'\(url)', '\(ttl)'" + (values.isEmpty ? "" : ", " + values))
     }
 
-    /// Claims and prepares all that is ready; the jobs that are to be called, in order of their ids.
+    /// Claims and prepares all ready jobs. Returns the jobs to call, in the order of their ids.
     func take(app: String? = nil, worker other: Int64? = nil) throws -> [Int64] {
         let list =
             try queue.text(
@@ -37,7 +37,7 @@ struct CacheFixture: ~Copyable {
         return list.split(separator: " ").compactMap { Int64($0) }
     }
 
-    /// Ends a call that `take` returned; what the job looks like then.
+    /// Ends a call that `take` returned, and returns the job's `look`.
     @discardableResult
     func answer(
         _ job: Int64, _ body: String = "body", status: Int = 200, headers: String = "content-type: text/plain",
@@ -51,10 +51,10 @@ struct CacheFixture: ~Copyable {
         return try look(job)
     }
 
-    /// State, `attempts.cache`, `error_code`, status and body of a job, as far as there are any.
+    /// The state, `attempts.cache`, `error_code`, status and body of a job, without those that are null.
     func look(_ job: Int64) throws -> String { try queue.text("select fixture.look(\(job))") ?? "" }
 
-    /// Inserts a job, has it called and answered.
+    /// Inserts a job, calls it and stores the answer.
     @discardableResult
     func fetch(_ columns: String = "", _ values: String = "", _ body: String = "body", headers: String = "x: y")
         throws -> String

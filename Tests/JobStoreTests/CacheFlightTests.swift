@@ -50,7 +50,7 @@ struct CacheFlightTests {
         let other = try fixture.queue.number(
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         try fixture.queue.insert(6, "url, cache_ttl, \(column)", "'http://h/a', '1 min', 1 + i % 3")
-        // 1 and 4 ask for the same, and so on: 1 leads.
+        // Jobs 1 and 4 send the same request, and so on. Job 1 makes the call.
         #expect(try fixture.take() == [1, 2, 3, 5, 6])
         #expect(try fixture.queue.state(4) == "scheduled")
         let late = try fixture.insert(column, "2")
@@ -100,7 +100,7 @@ struct CacheFlightTests {
         try fixture.queue.insert(3, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
         try fixture.queue.connection.execute(end)
-        // A newcomer takes over at once; those that wait hear of it from the leader's duties.
+        // A new job takes over the call at once. Waiting jobs are released by the leader's duties.
         let next = try fixture.insert()
         let called = try fixture.take()
         #expect(called.count == 1)

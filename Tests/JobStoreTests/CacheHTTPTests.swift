@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `cache_mode = 'http'`: what RFC 9111 says of a private cache.
+/// `cache_mode = 'http'`: the rules of RFC 9111 for a private cache.
 struct CacheHTTPTests {
     @Test(arguments: [
         ("max-age=60, private", #"{"max-age": "60", "private": ""}"#),
@@ -22,7 +22,7 @@ struct CacheHTTPTests {
         #expect(row[0][0] == "true", "\(row[0][1] ?? "")")
     }
 
-    /// Header lines; whether it may be stored; seconds; whether it is never served stale; Vary.
+    /// Header lines; whether the answer may be stored; seconds; whether it is never served stale; Vary.
     @Test(arguments: [
         ("cache-control: max-age=60", "true 60 false {}"), ("cache-control: no-store, max-age=60", "false 60 false {}"),
         ("cache-control: private, max-age=60", "true 60 false {}"), ("cache-control: s-maxage=60", "true 0 false {}"),
@@ -249,7 +249,7 @@ struct CacheHTTPTests {
             #expect(try fixture.answer(unsafe).hasPrefix("succeeded"))
         }
         #expect(try fixture.queue.number(noted) == 1)
-        // The leader does not wait either.
+        // The leader does not wait for the lock either.
         try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")
         #expect(try fixture.queue.number(noted) == 1)
         #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 old")
@@ -367,7 +367,7 @@ struct CacheHTTPTests {
             select postrider_internal.cache_evict();
             """)
         #expect(try fixture.queue.number(count) == 2)
-        // What is stored again lives on, by the hour.
+        // An entry that is stored again keeps its row. Its time is refreshed once an hour.
         try fixture.queue.connection.execute(
             "update postrider_internal.cache_varies set stored_at = now() - interval '2 h'; update postrider.cache_entries set created_at = now() - interval '1 day'"
         )

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Which requests share an entry.
+/// The requests that share a cache entry.
 struct CacheKeyTests {
     @Test(arguments: [
         ("url", "'http://h/a?x=1&y=2'", "'http://h/a?y=2&x=1'"),
@@ -94,7 +94,7 @@ struct CacheKeyTests {
         #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
-    /// How many keys two jobs have.
+    /// The number of different keys of two jobs.
     private func entries(_ columns: String, _ one: String, _ other: String) throws -> Int64 {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(

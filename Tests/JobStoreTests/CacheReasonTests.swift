@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// When an entry serves, and which reason is given when it does not.
+/// The entries that serve a job, and the reason given when an entry does not.
 struct CacheReasonTests {
     @Test func `a job that wants XML is served what a worker has read as XML, and nothing else`() throws {
         let fixture = try CacheFixture()
@@ -22,7 +22,8 @@ struct CacheReasonTests {
         #expect(
             try fixture.answer(asking, status: 304, verdict: "f", code: "http_status")
                 == "succeeded revalidated 200 <a/>")
-        // Raw jobs take it as it is, and what they store is unread again: neither confirmed nor stale.
+        // A raw job gets the entry unchanged. Its own answer is stored as unread, so an XML job can use it neither after
+        // a 304 nor as stale.
         #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 <a/>")
         try fixture.queue.connection.execute(outdate)
         let late = try fixture.insert("service, response_format, max_attempts", "'s', 'xml', 1")
@@ -77,7 +78,7 @@ struct CacheReasonTests {
         ("created_at = null", "cache_metadata"), ("created_at = 'infinity'", "cache_metadata"),
         ("status = 7", "cache_metadata"), ("sha256 = null", "cache_metadata"),
         ("body = null", "cache_data"), ("body = 'bode'", "cache_data"),
-        // The first in the order of the metadata counts.
+        // The first reason in the order of the metadata counts.
         ("version = 7, sensitive = 'ada', body = null", "cache_version"),
         ("created_at = clock_timestamp() - interval '2 min', version = 7", "cache_expired"),
     ])

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Many jobs in one call of `cache_serve`: what is found out about one must not end up with another.
+/// Many jobs in one call of `cache_serve`. The findings about one job must not reach another job.
 struct CacheServeBatchTests {
-    /// What a job asks of a cached answer, and what it must end as, if its answer is `{"n": PLACE}` with filling.
+    /// A job's demands on a cached answer `{"n": PLACE}`, which also has filling, and its expected end.
     enum Kind: String, CaseIterable {
         case plain, judged, refused, miss, large, largeJudged, broken
 
@@ -23,7 +23,7 @@ struct CacheServeBatchTests {
             switch self {
             case .plain, .large: ["succeeded", "hit", nil, nil, "latin1"]
             case .judged, .largeJudged: ["succeeded", "hit", nil, "\(place)", "utf-8"]
-            // An answer that does not fit is a miss, too.
+            // An answer that does not fit is a miss too.
             case .refused, .broken, .miss: ["running", nil, nil, nil, nil]
             }
         }
@@ -53,7 +53,7 @@ struct CacheServeBatchTests {
             }
             jobs.append(try fixture.insert(kind.columns.0, kind.columns.1, url: "http://h/\(place)"))
         }
-        // So that what comes from the entry and what judge_answer finds can be told apart.
+        // Marks the stored entry, so that the test can distinguish its values from the findings of judge_answer.
         try fixture.queue.connection.execute(
             "update postrider.cache_entries set encoding = 'latin1', headers = convert_to('content-type: text/plain' || chr(10), 'UTF8')"
         )

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What becomes of an entry that is too old.
+/// The handling of entries that are too old.
 struct CacheStaleTests {
     private static let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
 
@@ -134,9 +134,9 @@ struct CacheStaleTests {
         #expect(try fixture.take() == [job])
         let end = try fixture.answer(job, "sorry", status: status, verdict: verdict, code: code)
         #expect((end == "succeeded stale 200 old") == serves)
-        // For a second others are served without asking the server that just failed.
+        // For a second, other jobs are served without a call to the server that just failed.
         let next = try fixture.insert("service", "'s'")
-        // And after a 429 the lane waits.
+        // After a 429, the lane also waits.
         #expect(try fixture.take() == (serves || status == 429 ? [] : [next]))
     }
 

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What is put in and taken out by hand, and how much it may be.
+/// Entries that a user stores or deletes, and the size limit.
 struct CacheStoreTests {
     @Test func `cache_put shares an answer with other requests`() throws {
         let fixture = try CacheFixture()
@@ -92,7 +92,7 @@ struct CacheStoreTests {
         let rest = try fixture.queue.rows(
             "select count(*)::text, max(substr(url, 10)::int)::text from postrider.cache_entries")
         let count = Int(rest[0][0] ?? "") ?? 0
-        // 900 but for the sample, which is of pages.
+        // About 900. The sample is taken from pages, so the count is not exact.
         #expect((800...1000).contains(count))
         #expect(rest[0][1] == "\(count)")
         try fixture.queue.connection.execute("select postrider_internal.run_cache_duties()")

@@ -4,12 +4,12 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A stored answer whose status or length a job does not accept is no answer to that job.
+/// A stored answer does not serve a job that does not accept its status or length.
 struct CacheSuitsTests {
     private static let gone = ("ok_statuses", "'{[404,405)}'")
     private static let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
 
-    /// Has a job called and its answer stored, which is a success to it whatever the status.
+    /// Calls a job and stores its answer. The job takes any status as a success.
     private func store(
         _ fixture: borrowing CacheFixture, _ status: Int, _ body: String, _ columns: (String, String) = ("", ""),
         headers: String = "x: y"
@@ -28,7 +28,7 @@ struct CacheSuitsTests {
         #expect(
             try fixture.answer(job, "none", status: 404, verdict: "f", code: "http_status")
                 == "failed miss http_status 404 none")
-        // A failure is not stored, so nothing has changed for those that allow it.
+        // A failure is not stored, so the entry still serves the jobs that accept it.
         #expect(try fixture.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
         #expect(try fixture.fetch("ok_statuses", "'{[200,300),[404,405)}'") == "succeeded hit 404 none")
     }
@@ -86,7 +86,7 @@ struct CacheSuitsTests {
         let jobs = try [
             fixture.insert("service, max_response", "'wide', \(bytes - 1)"), fixture.insert("service", "'narrow'"),
         ]
-        // The first is called, the second waits for its answer.
+        // The first job is called. The second waits for its answer.
         #expect(try fixture.take() == [jobs[0]])
         #expect(
             try fixture.answer(jobs[0], "", status: 200, verdict: "f", code: "too_large")
@@ -114,7 +114,7 @@ struct CacheSuitsTests {
         let values = isService ? value : "'bare', " + value
         try store(fixture, 200, "hello", ("service", "'bare'"))
         #expect(try fixture.fetch(columns, values, "still not") == "failed cache_data json_invalid 200 still not")
-        // The failure is not stored, and the others are still served.
+        // The failure is not stored, and the entry still serves other jobs.
         #expect(try fixture.fetch("service", "'bare'") == "succeeded hit 200 hello")
         let good = column == "result_type" ? "[1]" : "{\"code\": 200, \"a\": \"x\"}"
         #expect(try fixture.fetch(columns, values, good) == "succeeded cache_data 200 \(good)")

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Which expressions the session that claims may evaluate.
+/// The expressions that the claiming session may evaluate.
 struct CheapExpressionTests {
     static let cheap = [
         "$", "$.a", "$.a.b.c", "$.a[*].b", "$.*", "strict $.a.*", "$.a[0].b[1]", "$.a[last]", "$.a[last - 1].b",
@@ -15,7 +15,7 @@ struct CheapExpressionTests {
         "$.a[*] == 3",
     ]
 
-    /// The first ones take hours over 30,000 numbers; for the others there is an answer that makes them slow.
+    /// The first paths take hours over 30,000 numbers. For each of the others, some answer makes it slow.
     static let expensive = [
         "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))", "$.a ? (@.b > 1)", "$.**", "$.a.**.b", "$.a[*].b[*]",
         "$.*.b[*]",
@@ -38,7 +38,7 @@ struct CheapExpressionTests {
         }
     }
 
-    /// Lists, nested lists, objects and long numbers; each of a path's values would do.
+    /// Lists, nested lists, objects and long numbers. The path could match each of their values.
     @Test func `no cheap path takes long over any of several answers`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SQL for tests that play a worker: the schema fixture, and its claim of all that is ready.
+/// SQL for tests that simulate a worker: the schema `fixture`, with a claim of all ready jobs.
 enum ClaimFixture {
-    /// `fixture.claimed(worker)` makes the tracks that are missing and claims: tracks, seqs, fences and jobs, in order;
-    /// nulls if nothing is ready.
+    /// `fixture.claimed(worker)` makes missing tracks and claims.
+    ///
+    /// It returns tracks, seqs, fences and jobs in order, or nulls if no job is ready.
     static let functions = """
         create schema fixture;
         create function fixture.claimed(p_worker int, out t int[], out s bigint[], out f bigint[], out j bigint[])

@@ -5,9 +5,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The claim of one announced job: what it takes, and what it leaves to the whole claim.
+/// The claim of one announced job, and the jobs that it leaves to the whole claim.
 struct ClaimOneTests {
-    /// A worker by SQL, one track with its jobs, and the gate shut.
+    /// A worker simulated by SQL, one track with its jobs, and a closed gate.
     private struct Fixture: ~Copyable {
         let queue: TestQueue
         let worker: Int64
@@ -29,7 +29,7 @@ struct ClaimOneTests {
 
         static func prepare(_ connection: borrowing PGConnection) throws {
             try connection.execute("set enable_seqscan = off; set synchronous_commit = on")
-            // As the enlisting does for the session that claims.
+            // The enlisting does the same in the claiming session.
             try connection.execute("select postrider_internal.is_identified()")
             try connection.execute("prepare one as \(StoreStatement.claimOne.sql)")
         }
@@ -44,7 +44,7 @@ struct ClaimOneTests {
 
         func isOpen() throws -> Bool { try queue.number("select last_value from postrider_internal.hold_gate") == 2 }
 
-        /// Whether it takes that job.
+        /// Whether the claim takes this job.
         func takes(_ job: Int64, above: Int64 = 0) throws -> Bool {
             let result = try queue.connection.query(one(job, above: above))
             guard result.rowCount > 0 else { return false }
@@ -72,7 +72,7 @@ struct ClaimOneTests {
         let all = try fixture.queue.rows("\(fixture.all) order by seq limit 1")
         try fixture.queue.connection.execute("rollback")
         #expect(one.count == 1)
-        // All but the fence.
+        // All columns except the fence.
         #expect(one.first.map { $0[..<2] + $0[3...] } == all.first.map { $0[..<2] + $0[3...] })
         #expect(state == [["\(fixture.worker)", "1", "true"]])
     }
@@ -103,7 +103,7 @@ struct ClaimOneTests {
         let job = try fixture.queue.insert("url", "'http://h/a'")
         let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; \(hold)")
-        // The gate is open already; the leader does not shut it before that transaction has ended.
+        // The gate is already open. The leader does not close it before that transaction has ended.
         try fixture.shutGate()
         #expect(try fixture.isOpen())
         #expect(try !fixture.takes(job))
@@ -151,7 +151,7 @@ struct ClaimOneTests {
         try Fixture.prepare(claims)
         try claims.execute("begin")
         #expect(try claims.query(fixture.one(job)).int64(0, 3) == job)
-        // The whole claim's lock is not held: the row of the worker is.
+        // The claim does not hold the lock of a whole claim. It does hold the row of the worker.
         #expect(throws: PGError.self) {
             try fixture.queue.rows("select jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
         }
@@ -199,7 +199,7 @@ struct ClaimOneTests {
         }
         let known = try fixture.queue.number("select last_value + 1000 from postrider_internal.fences")
         #expect(try claim(above: known) == known + 1)
-        // Any other worker's, too.
+        // The fence is also above the fences of other workers.
         #expect(try claim(above: 0) == known + 2)
     }
 }

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// When a cron expression fires next.
+/// The next tick of a cron expression.
 struct CronTests {
     private static let seeds: [UInt64] = Soak.isOn ? Array(1...5) : [1]
 
@@ -29,7 +29,7 @@ struct CronTests {
     }
 
     @Test(arguments: [
-        // Skipped: the first instant after.
+        // The local time is skipped: the tick is the first instant after the gap.
         ("30 2 * * *", "Europe/Berlin", "2026-03-29 00:00:00", "2026-03-29 01:00:00"),
         ("*/10 2 * * *", "Europe/Berlin", "2026-03-29 01:00:00", "2026-03-30 00:00:00"),
         ("0 2,3 * * *", "Europe/Berlin", "2026-03-29 01:00:00", "2026-03-30 00:00:00"),
@@ -37,7 +37,7 @@ struct CronTests {
         ("15 2 * * *", "Australia/Lord_Howe", "2026-10-03 14:00:00", "2026-10-03 15:30:00"),
         ("30 2 * * *", "Africa/Casablanca", "2026-03-22 00:00:00", "2026-03-22 02:00:00"),
         ("0 0 * * *", "America/Havana", "2026-03-08 04:00:00", "2026-03-08 05:00:00"),
-        // Twice: the first of the two.
+        // The local time comes twice: the tick is the first of the two.
         ("30 2 * * *", "Europe/Berlin", "2026-10-24 22:00:00", "2026-10-25 00:30:00"),
         ("30 2 * * *", "Europe/Berlin", "2026-10-25 00:30:00", "2026-10-26 01:30:00"),
         ("0-59/5 0-23 * * *", "Europe/Berlin", "2026-10-25 00:55:00", "2026-10-25 02:00:00"),
@@ -57,7 +57,7 @@ struct CronTests {
     }
 
     @Test(arguments: [
-        // Twice: both.
+        // The local times come twice: both are ticks.
         ("*/30 * * * *", "Europe/London", "2025-10-25 23:30:00", "00:00 00:30 01:00 01:30 02:00"),
         ("*/5 * * * *", "Europe/Berlin", "2026-10-25 00:50:00", "00:55 01:00 01:05 01:10 01:15"),
         ("15 */2 * * *", "Europe/Berlin", "2026-10-25 00:00:00", "00:15 01:15 03:15 05:15 07:15"),
@@ -65,7 +65,7 @@ struct CronTests {
         ("*/15 * * * *", "Australia/Lord_Howe", "2026-04-04 14:29:00", "14:30 14:45 15:00 15:15 15:30"),
         ("30 *,4 * * *", "America/New_York", "2026-11-01 05:00:00", "05:30 06:30 07:30 08:30 09:30"),
         ("@hourly", "America/New_York", "2026-11-01 04:30:00", "05:00 06:00 07:00 08:00 09:00"),
-        // Skipped: none, and no tick at the end of the gap.
+        // The local times are skipped: no tick for them, and none at the end of the gap.
         ("*/30 * * * *", "Europe/London", "2026-03-29 00:00:00", "00:30 01:00 01:30 02:00 02:30"),
         ("30 * * * *", "Europe/Berlin", "2026-03-29 00:00:00", "00:30 01:30 02:30 03:30 04:30"),
         ("45 */2 * * *", "Europe/Berlin", "2026-03-29 00:00:00", "02:45 04:45 06:45 08:45 10:45"),
@@ -88,12 +88,12 @@ struct CronTests {
     }
 
     @Test(arguments: [
-        // A day field that begins with a star: both must match.
+        // If a day field begins with a star, both day fields must match.
         ("0 0 */2 * 1", "2026-11-23 00:00:00"), ("0 9 */1 * 1", "2026-11-23 09:00:00"),
         ("0 16 */31,1-7 * fri", "2026-12-04 16:00:00"), ("0 0 13 * */2", "2026-12-13 00:00:00"),
         ("0 0 13 * *,5", "2026-12-13 00:00:00"), ("0 0 */2 * 5L", "2026-11-27 00:00:00"),
         ("0 0 1 * */7", "2027-08-01 00:00:00"), ("0 0 ? * 1#1", "2026-12-07 00:00:00"),
-        // Otherwise either.
+        // Otherwise one matching day field is enough.
         ("0 0 13 * 1", "2026-11-23 00:00:00"), ("0 0 1-7 * fri", "2026-11-27 00:00:00"),
         ("0 0 1,* * 5", "2026-11-23 00:00:00"), ("0 0 1-31/2 * 1", "2026-11-23 00:00:00"),
         ("0 0 L * 2", "2026-11-24 00:00:00"), ("0 0 25 * 0-6/6", "2026-11-25 00:00:00"),
@@ -194,13 +194,13 @@ struct CronTests {
     }
 }
 
-/// One database for the tests that only ask functions.
+/// One database for the tests that only call functions.
 private enum CronFixture {
     private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 
     static func connect() throws -> PGConnection { try PGConnection(made.get()) }
 
-    /// The next time as text, in UTC.
+    /// The next tick as text, in UTC.
     static func next(_ cron: String, _ zone: String, _ after: String) throws -> String? {
         try connect().query(
             """

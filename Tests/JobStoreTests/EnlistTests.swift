@@ -9,7 +9,7 @@ struct EnlistTests {
     private let enlist = "select worker, held::text from postrider_internal.enlist"
     private let start = "00000000-0000-4000-8000-00000000000a"
 
-    /// A number with one lease, of fence 77.
+    /// The number of a worker with one lease, whose fence is 77.
     private func leased(_ queue: borrowing TestQueue) throws -> Int64 {
         let worker = try queue.number("\(enlist)(0, 'a', '0', null, 8, '{}', '{}', p_start => '\(start)')")
         try queue.connection.execute(

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The code inside an answer, and the rows that say what it means.
+/// The service's own code inside an answer, and the rows that give its meaning.
 struct EnvelopeTests {
     private static let envelope = """
         {"code": "$.code", "success": [200, "ok", true], "token_expired": [801], "logged_out": [802], "message": "$.msg",

@@ -8,7 +8,7 @@ import Testing
 
 /// Ends the only job of a queue as a worker does.
 enum FinishFixture {
-    /// Claims the job for worker 7 and ends this attempt of it.
+    /// Claims the job for worker 7 and ends this attempt.
     static func finish(_ queue: borrowing TestQueue, attempt: Int32, fence: Int64 = 1, _ verdict: Verdict) throws {
         try queue.connection.execute(
             "update postrider_internal.ready set worker = 7, fence = \(fence), attempt = \(attempt), since = now()")

@@ -28,7 +28,7 @@ struct FunctionFolderTests {
         }
     }
 
-    /// The names in backticks behind `- called by USER:`.
+    /// The names in backticks after `- called by USER:`.
     private static func entries(_ readme: String, by caller: String) -> Set<String> {
         guard let start = readme.range(of: "- called by \(caller): ") else { return [] }
         let list = readme[start.upperBound...].prefix { $0 != "-" }

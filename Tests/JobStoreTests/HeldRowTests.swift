@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rows that somebody's open transaction holds, while calls are prepared and their ends are stored.
+/// Rows that another transaction locks, while the worker prepares calls and stores their ends.
 struct HeldRowTests {
     @Test func `an answer whose entry somebody holds is not stored, and whoever waits for it goes on`()
         throws
@@ -16,7 +16,7 @@ struct HeldRowTests {
         #expect(try fixture.fetch("ignore_cache", "true", "old") == "succeeded miss 200 old")
         let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; select postrider.cache_invalidate()")
-        // One that waits without an end fails.
+        // The test fails if a statement waits without end.
         try fixture.queue.connection.execute("set statement_timeout = '20s'")
         let leader = try fixture.insert("cache_version", "1")
         let follower = try fixture.insert("cache_version", "1")
@@ -39,8 +39,9 @@ struct HeldRowTests {
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
         let leaders = [try fixture.insert("cache_version", "1"), try fixture.insert("cache_version", "2")]
         #expect(try fixture.take(worker: other) == leaders)
-        // The second of them leads from the moment on at which the first one's end is committed. There the second round
-        // begins: it goes on when somebody holds that row, too.
+        // The second job makes the call from the commit of the first job's end on.
+        //
+        // At that moment the second round begins. It must go on although another transaction locks that row too.
         try fixture.queue.connection.execute(
             """
             create sequence fixture.rounds;
@@ -84,7 +85,7 @@ struct HeldRowTests {
                 """)
             try holds.execute("begin; select from postrider_internal.cache_flights for update")
         }
-        // Longer than the 20 ms that the second round's INSERT has.
+        // Longer than the 20 ms that the second round allows for its INSERT.
         try TestClock.wait(20, for: "a wait in the second round") {
             let waits = """
                 select exists (select from pg_locks l join pg_stat_activity a using (pid)
@@ -96,7 +97,7 @@ struct HeldRowTests {
         try holds.execute("commit")
         taking.join()
         #expect(failure.withLock { $0 } == nil)
-        // It waits for the one that leads.
+        // The job waits for the job that makes the call.
         #expect(try fixture.queue.state(job) == "scheduled")
     }
 
@@ -111,14 +112,14 @@ struct HeldRowTests {
         try fixture.queue.insert(60, "url, credential", "'http://h/a', 'c' || i")
         let other = try PGConnection(fixture.queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'x' where name <> 'c9'")
-        // 60 halves of a second would be 30 s.
+        // 60 waits of half a second would take 30 s.
         try fixture.queue.connection.execute("set lock_timeout = '7s'; set statement_timeout = '20s'")
         try fixture.queue.connection.execute("begin")
         #expect(try fixture.take() == [])
         #expect(try fixture.queue.text("show lock_timeout") == "7s")
         try fixture.queue.connection.execute("commit")
         #expect(try fixture.queue.number("select count(*) from postrider_internal.credential_waits") == 60)
-        // The one that nobody holds, the last by name, is being fetched.
+        // Only the last credential by name is unlocked, and it is being fetched.
         #expect(
             try fixture.queue.rows("select name from postrider.credentials where state = 'refreshing'") == [["c9"]])
         try other.execute("rollback")
@@ -161,7 +162,7 @@ struct HeldRowTests {
             try queue.rows(
                 "select error_code, count(*)::text from postrider_internal.past_attempts group by 1 order by 1")
                 == [["refresh_failed", "59"], ["token_expired", "1"]])
-        // Somebody's transaction is no failure of theirs: they wait for its end and not for the job's own pause.
+        // A lock is no failure of the jobs. They wait for its end, and not for their own backoff.
         #expect(
             try queue.rows(
                 """

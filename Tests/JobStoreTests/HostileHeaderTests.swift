@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Headers made to take long: one worker's answers all pass through one session, which must not wait for a hostile one.
+/// Headers that are made to be slow. One session judges all answers of a worker, so a hostile answer must not block it.
 struct HostileHeaderTests {
-    /// Runs a query as `judge` would, and fails if it takes 3 s.
+    /// Runs a query as `judge` would. Fails if it takes 3 s.
     private func text(_ sql: String) throws -> String? {
         let queue = try TestQueue()
         try queue.connection.execute(

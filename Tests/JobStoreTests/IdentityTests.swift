@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Lanes and tracks have numbers of 31 bits, and what goes on for years must not use them up.
+/// The numbers of lanes and tracks have 31 bits. Work that goes on for years must not use them up.
 struct IdentityTests {
     @Test func `what finds its lane and its track there takes no numbers`() throws {
         let queue = try TestQueue()

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Errors of an INSERT: which row, which column, and nothing of the database's insides.
+/// Errors of an INSERT: they name the row and the column, and show nothing of the database's internals.
 struct InsertRefusalTests {
     /// The error as psql shows it: SQLSTATE, message, DETAIL, and the number of CONTEXT lines.
     private func refusal(_ statement: String, _ queue: borrowing TestQueue) throws -> (error: String, contextLines: Int)
@@ -77,7 +77,8 @@ struct InsertRefusalTests {
                 "select count(*) from postrider_internal.tracks t join postrider.jobs j using (queue, lane)") == 1)
     }
 
-    /// Row 777 of 1000 breaks a rule. The error names it, by its place and URL, and shows no query, password or body.
+    /// Row 777 of 1000 breaks a rule. The error names the row by its place and URL, and shows no query, password or
+    /// body.
     @Test(arguments: [
         ("url, case i when 777 then '/x' else 'http://h/' || i end", #"jobs.url: has no scheme | row 777, url "/x""#),
         (

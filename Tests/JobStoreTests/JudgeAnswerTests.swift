@@ -4,10 +4,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What an answer with a good status means for its job, bytes in and verdict out.
+/// The verdict on an answer with an accepted status, from its bytes on.
 struct JudgeAnswerTests {
-    /// An answer, what its job and service ask of it, and the verdict with code, result and charset; the error begins
-    /// with `words`.
+    /// An answer, the demands of its job and service, and the verdict with code, result and charset.
+    ///
+    /// The error begins with `words`.
     struct Case: Sendable {
         var job: String
         var service = "{}"

@@ -6,7 +6,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Many attempts in one call of `judge`: what is found out about one must not end up with another.
+/// Many attempts in one call of `judge`. The findings about one attempt must not reach another attempt.
 struct JudgeBatchTests {
     @Test(arguments: [[0, 3], [1, 2], [0, 1, 2], []] as [[Int]])
     func `each attempt keeps its own result and charset, whichever of the batch have failed`(failed: [Int]) throws {

@@ -3,7 +3,7 @@
 import JobStore
 import Testing
 
-/// The first part of Idempotency-Keys, before and after restores.
+/// The first part of each Idempotency-Key, before and after restores.
 struct KeyPrefixesTests {
     @Test func `a job has the prefix of the last restore that it was inserted after`() {
         let prefixes = KeyPrefixes(installation: "i", restores: [(10, "a"), (20, "b")])

@@ -8,7 +8,8 @@ import Testing
 
 /// The table of one-letter codes in `migrations/README.md`.
 struct LetterListTests {
-    /// Each column of the table, as `table.column`, with its letters; those that take the letters of another column are followed.
+    /// Each column of the table, as `table.column`, with its letters. A column that refers to another column gets its
+    /// letters.
     private static func list() throws -> [String: Set<Character>] {
         let text = try String(contentsOfFile: ProjectFolder.path() + "/migrations/README.md", encoding: .utf8)
         let section = text.components(separatedBy: "## Letters").dropFirst().first ?? ""
@@ -44,7 +45,7 @@ struct LetterListTests {
     @Test func `the program sends the letters of the table`() throws {
         let listed = try Self.list()
         let verdicts = Set(Verdict.Kind.allCases.map { Character($0.letter) })
-        // The database alone gives n.
+        // Only the database gives the letter n.
         #expect(listed["finished_attempt.verdict"] == verdicts.union(["n"]))
         #expect(
             listed["finished_attempt.health"]

@@ -6,7 +6,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A numbered file behind the baseline is applied to a database in use.
+/// A numbered file after the baseline is applied to a database in use.
 struct MigrationUpgradeTests {
     private static let invented = MigrationFile(
         name: "0016_invented.sql",
@@ -50,7 +50,7 @@ struct MigrationUpgradeTests {
         target.release()
         for job in [held, chain] { try queue.wait(for: job, toBe: "succeeded") }
         #expect(worker.end(15) == 0)
-        // A worker of before may also start after it.
+        // A worker of the earlier version may also start after the migration.
         let second = try RunningWorker(queue.database)
         try queue.connection.execute(
             """

@@ -18,7 +18,7 @@ struct MigratorTests {
         "create or replace function postrider.one() returns int language sql as 'select 1';")
     private static let view = file("views/ones.sql", "create or replace view postrider.ones as select postrider.one();")
 
-    /// The one value of a statement.
+    /// The single value that an expression returns.
     private static func text(_ sql: String, _ connection: borrowing PGConnection) throws -> String {
         try connection.query("select (\(sql))::text").text(0, 0)
     }
@@ -66,7 +66,7 @@ struct MigratorTests {
         let endless = Self.file("0002_endless.sql", "select pg_sleep(60);")
         let process = connection.processID
         let isOver = Atomic(false)
-        // A thread of its own: a task might wait for the very thread that the migration blocks.
+        // A separate thread: a task might wait for the thread that the migration blocks.
         let killer = BackgroundThread {
             let sleeping = "select 1 from pg_stat_activity where pid = \(process) and wait_event = 'PgSleep'"
             guard let watcher = try? PGConnection(database) else { return }
@@ -189,7 +189,7 @@ struct MigratorTests {
         try TestClock.wait(20, for: "the migrator to wait") {
             try other.query("select exists (select from pg_locks where not granted)").bool(0, 0)
         }
-        // Behind the migrator, but for no longer than a try of it takes.
+        // The statement waits behind the migrator, but only as long as one try of the migrator.
         try other.execute("set lock_timeout = '10s'; select from postrider.first")
         try holder.execute("commit")
         migrator.join()

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Lists of jobs by state: what job_status would give, without its walk.
+/// Lists of jobs by state. They show the rows of job_status without reading all jobs.
 final class NewestJobsTests {
     private static let states = [
         "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
@@ -20,7 +20,7 @@ final class NewestJobsTests {
         epoch = try queue.lead(worker)
     }
 
-    /// Jobs of all kinds and states in two queues.
+    /// Inserts jobs of all kinds and states in two queues.
     private func mix() throws {
         for name in ["default", "other"] {
             try queue.connection.execute(
@@ -84,7 +84,7 @@ final class NewestJobsTests {
             return try Self.states.flatMap { state in
                 try ["null", "'default'", "'other'"].map { name in
                     let list = "select * from postrider.newest_jobs('\(state)', \(name), 20)"
-                    // The first of each in a session reads the catalogue.
+                    // The first query of each kind in a session also reads the catalogue.
                     _ = try queue.rows("select id::text from (\(list)) x")
                     let plan = try queue.text("explain (analyze, buffers, format json) \(list)") ?? ""
                     let place = try #require(plan.firstRange(of: "\"Shared Hit Blocks\": "))
@@ -105,7 +105,7 @@ final class NewestJobsTests {
                 "select more::int from postrider_internal.run_queue_duties(\(worker), \(epoch), null)") == 1
             {
             }
-            // The oldest third has ended, well but for twenty; ten of each queue run.
+            // The oldest third has ended, all but twenty successfully. Ten jobs of each queue run.
             try queue.connection.execute(
                 """
                 with gone as (delete from postrider_internal.ready where worker = 0 and job_id % 3 = 0 returning *)
@@ -121,8 +121,7 @@ final class NewestJobsTests {
         try fill(100_000)
         let long = try measure()
         for (place, cost) in long.enumerated() {
-            // Two more levels of an index for each of twenty rows; what stands at the front of a track is ten thousand
-            // rows.
+            // An index has two more levels for each of twenty rows. The front of a track holds ten thousand rows.
             let isFront = Self.states[place / 3] == "running"
             #expect(
                 cost <= 2 * short[place] + (isFront ? 10_000 : 200),
@@ -148,7 +147,7 @@ final class NewestJobsTests {
         let rows = try queue.number(read) - before
         try queue.connection.execute("commit")
         #expect(newest == (14_981...15_000).reversed().map { ["\($0)"] })
-        // One of each lane, and at most 20 of each of 20 lanes; all lanes' last 20 are 6,000.
+        // One row of each lane, and at most 20 rows of each of 20 lanes. The last 20 rows of all lanes are 6,000.
         #expect(rows <= 1000, "\(rows)")
     }
 

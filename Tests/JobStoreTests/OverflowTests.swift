@@ -4,12 +4,12 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A range of ids beside a large overflow: nobody waits until that is read.
+/// A range of ids is added while the overflow is large. No INSERT waits until the overflow is read.
 final class OverflowTests {
     private let queue: TestQueue
     private let leader: String
 
-    /// 40,000 ids have outrun the ranges.
+    /// 40,000 ids lie in the overflow, because no range takes them.
     init() throws {
         queue = try TestQueue()
         let worker = try queue.number(
@@ -59,7 +59,7 @@ final class OverflowTests {
         #expect(try insert() == "postrider_internal.jobs_3 103040000")
         #expect(try extend() == nil)
         #expect(try insert() == "postrider_internal.jobs_3 103040001")
-        // The range after it in the same way; ids jump when this one is nearly used up.
+        // The next range is added in the same way. Ids jump to it when this range is nearly used up.
         for _ in 1...3 { #expect(try prune() == "0") }
         #expect(try extend() == "jobs_4 from 203040001 to 204040000")
         #expect(try insert() == "postrider_internal.jobs_3 103040002")

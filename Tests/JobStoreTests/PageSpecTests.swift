@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What of `paginate` is refused at INSERT, and how references to a next page are read.
+/// The `paginate` values that an INSERT refuses, and the references to a next page.
 struct PageSpecTests {
     private static let shared = Result { try TestQueue.makeDatabase() }
 

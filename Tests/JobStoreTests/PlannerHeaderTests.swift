@@ -45,7 +45,7 @@ struct PlannerHeaderTests {
     }
 
     @Test func `the settings stand in headers only`() throws {
-        // These three have a setting that no other function has.
+        // These three functions have a setting that no other function has.
         let exceptions = ["cache_merge", "make_tracks", "move_jobs_of_removed_tracks"]
         let setting = /(?m)^set (?:jit|plan_cache_mode|enable_\w+)\b/
         for file in Migrations.all where !exceptions.contains(where: { file.name.hasSuffix("/\($0).sql") }) {

@@ -6,9 +6,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Verdict `p`: a download broke off and is longer than before.
+/// Verdict `p`: a download broke off, but its file has grown.
 struct ProgressedFinishTests {
-    /// Ends attempt 3 of 3 with this verdict; the backoff list is 40 s, then 900 s.
+    /// Ends attempt 3 of 3 with this verdict. The backoff list is 40 s, then 900 s.
     private func finish(_ kind: Verdict.Kind, expired: Bool = false) throws -> TestQueue {
         let queue = try TestQueue()
         try queue.insert(
@@ -29,7 +29,7 @@ struct ProgressedFinishTests {
         #expect(try queue.text("select states[1]::text from postrider_internal.job_deltas") == "p")
     }
 
-    /// Earlier attempts, oldest first: true for each that brought little.
+    /// Ends an attempt after earlier ones, oldest first. True stands for an attempt that received little.
     private func finish(after earlier: [Bool]) throws -> TestQueue {
         let queue = try TestQueue()
         let id = try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s}'")

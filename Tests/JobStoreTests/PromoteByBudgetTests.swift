@@ -4,15 +4,15 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Which rows promote lets go while a lane is failing, and what becomes of the others.
+/// The rows that promote moves while a lane is failing, and the wait of the others.
 struct PromoteByBudgetTests {
-    /// A leader by SQL and lanes a, which is failing, and b.
+    /// A leader simulated by SQL, with two lanes: a, which is failing, and b.
     private struct Fixture: ~Copyable {
         let queue: TestQueue
         private var worker: Int64
         private var epoch: Int64
 
-        /// - Parameter calls: of lane a within the last ten seconds.
+        /// - Parameter calls: the calls of lane a within the last ten seconds.
         init(calls: Int = 0) throws {
             let queue = try TestQueue()
             let worker = try queue.number(
@@ -30,7 +30,7 @@ struct PromoteByBudgetTests {
             self.epoch = epoch
         }
 
-        /// Adds jobs of a lane that are due, in the order of their ids.
+        /// Adds due jobs of a lane, in the order of their ids.
         func add(_ count: Int, lane: String, attempt: Int) throws {
             let last = try queue.number("select coalesce(max(id), 0) from postrider.jobs")
             try queue.insert(count, "url, lane, run_at", "'http://h/' || i, '\(lane)', now() + interval '1 h'")
@@ -42,7 +42,7 @@ struct PromoteByBudgetTests {
                 """)
         }
 
-        /// Another worker leads from now on.
+        /// Makes another worker the leader.
         mutating func changeLeader() throws {
             try queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
             worker = try queue.number(
@@ -50,7 +50,7 @@ struct PromoteByBudgetTests {
             epoch = try queue.lead(worker)
         }
 
-        /// How many rows moved, and whether there may be more.
+        /// The number of moved rows, and whether more may be due.
         func promote() throws -> String {
             try queue.text(
                 """
@@ -61,7 +61,7 @@ struct PromoteByBudgetTests {
                 """) ?? ""
         }
 
-        /// As if this much time had passed.
+        /// Moves all times back, as if this much time had passed.
         func pass(_ time: String) throws {
             try queue.connection.execute(
                 """
@@ -71,8 +71,8 @@ struct PromoteByBudgetTests {
                 """)
         }
 
-        /// The rows in scheduled: how many with a slot and without; the seconds from now of the first and the last of
-        /// each.
+        /// The rows in `scheduled`: the numbers with and without a slot, and the first and last wait of each in
+        /// seconds.
         func left() throws -> [String] {
             try queue.rows(
                 """
@@ -83,7 +83,7 @@ struct PromoteByBudgetTests {
             ).map { $0[0] ?? "" }
         }
 
-        /// Adds up these tallies.
+        /// Folds these deltas.
         func fold(_ tallies: String) throws {
             try queue.connection.execute(
                 "insert into postrider_internal.job_deltas (tracks, states, jobs) values \(tallies)")
@@ -106,7 +106,7 @@ struct PromoteByBudgetTests {
         let states = try fixture.inOneMoment { fixture in
             try [fixture.promote()] + fixture.left()
         }
-        // Ten are a second's worth, five seconds of slots are given.
+        // Ten slots are one second's worth. Promote assigns the slots of five seconds.
         #expect(states == ["100 false", "slots 50 0.1 5.0", "looks 240 5.0 5.5"])
         #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where attempt = 0") == 40)
         #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where attempt = 3") == 50)
@@ -128,7 +128,7 @@ struct PromoteByBudgetTests {
             var states = try [fixture.promote(), fixture.promote()] + fixture.left()
             try fixture.pass("2 s")
             states += try [fixture.promote()] + fixture.left()
-            // 20 seconds without calls: one second's worth is kept of the slots that nobody took.
+            // After 20 seconds without calls, only one second's worth of unused slots remains.
             try fixture.pass("20 s")
             return try states + [fixture.promote()] + fixture.left()
         }
@@ -160,7 +160,7 @@ struct PromoteByBudgetTests {
             return try (states, [fixture.promote()] + fixture.left())
         }
         #expect(states == ["10 true", "0 true", "0 false", "slots 50 0.1 5.0", "looks 11940 5.0 28.9"])
-        // A quarter of an hour is the most, as for the waits between tries.
+        // The longest wait is a quarter of an hour, as for backoffs.
         #expect(last[0] == "0 false" && last[2].hasSuffix(" 900.0"), "\(last)")
     }
 
@@ -175,8 +175,9 @@ struct PromoteByBudgetTests {
             select lane || ' ' || calls || ' ' || good || ' ' || bad || ' ' || failing
               from postrider_internal.failing_lanes order by lane
             """
-        // Tracks 1 and 3 are of lane a, 2 of b, 4 of c. What was cancelled or handed back was no call, nor was what is
-        // taken back.
+        // Tracks 1 and 3 are of lane a, 2 of b, 4 of c.
+        //
+        // Cancelled and returned jobs count as no calls. Withdrawn changes do not count either.
         try fixture.fold(
             """
             ('{1,3,2,1}', '{r,s,s,f}', '{30,5,90,7}'), ('{1,2,1,1}', '{r,r,c,h}', '{20,80,1000,50}'),
@@ -220,7 +221,7 @@ struct PromoteByBudgetTests {
             select job_id, 'x', job_id, run_at + case when job_id % 2 = 0 then '0 s' else '1 s' end::interval
             from postrider_internal.scheduled order by job_id limit 40
             """)
-        // 20 for the cache, 20 for a credential; the other waits are of another time.
+        // 20 jobs wait for the cache and 20 for a credential. The other jobs became due at another time.
         #expect(try fixture.promote() == "50 false")
         #expect(
             try fixture.queue.number("select count(*) from postrider_internal.scheduled where job_id % 2 = 1") == 10)
@@ -235,7 +236,7 @@ struct PromoteByBudgetTests {
         try fixture.queue.connection.execute("update postrider_internal.leases set until = now() - interval '1 s'")
         #expect(try fixture.promote() == "0 false, not to the last")
         try fixture.changeLeader()
-        // The slots of the next five seconds are given away.
+        // The slots of the next five seconds are already assigned.
         #expect(try fixture.promote() == "0 false")
         #expect(try fixture.left() == ["slots 50 0.1 5.0", "looks 140 5.0 5.3"])
         try fixture.queue.connection.execute("commit")

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the leader forgets by itself: ranges as a whole, and rows where a range cannot go.
+/// The leader prunes whole ranges of ids, and single rows where a range must stay.
 final class PruneTests {
     private let queue: TestQueue
     private let leader: String
@@ -16,7 +16,7 @@ final class PruneTests {
         leader = "\(worker), \(try queue.lead(worker))"
     }
 
-    /// Fills the first range: ended jobs, so many days old, and the ids behind them used up.
+    /// Fills the first range with ended jobs of an age in days, and uses up the rest of its ids.
     private func fill(_ count: Int, state: String = "s", days: Int) throws {
         try queue.insert(count, "url, tag, dedupe_key", "'http://h/' || i, 'old', i::text")
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
@@ -33,7 +33,7 @@ final class PruneTests {
             """)
     }
 
-    /// Steps to the end of a round: what each forgot, and the wait at its end.
+    /// Prunes to the end of a round. Returns what each step pruned, and the wait at the end.
     private func round() throws -> [String] {
         var steps: [String] = []
         repeat {
@@ -70,7 +70,7 @@ final class PruneTests {
         #expect(
             told?.hasPrefix("Job 7 does not exist: jobs with ids from 1 to 1000000 were pruned on 20") == true,
             "\(told ?? "")")
-        // Life goes on: a range is added behind, and the ids of the dropped one are nobody's.
+        // A new range is added, and the ids of the dropped range have no jobs.
         #expect(
             try queue.text("select postrider_internal.extend_partitions(\(leader))") == "jobs_3 from 2000001 to 3000000"
         )
@@ -81,7 +81,7 @@ final class PruneTests {
     @Test func `a job retried while its range is looked through runs again, at once, and the range stays`() throws {
         let other = try queue.insert("url, tag", "'http://h/other', 'old'")
         try fill(50, state: "f", days: 91)
-        // The look asks this of each job: here it does not end before the test says so.
+        // The search calls this function for each job. Here it does not end before the test allows it.
         try queue.connection.execute(
             """
             alter function postrider_internal.is_job_past_retention rename to is_outdated_at_once;
@@ -110,7 +110,7 @@ final class PruneTests {
         #expect(try queue.state(other) == "ready")
         #expect(try queue.text("select url from postrider.job_status where id = \(other)") == "http://h/other")
         #expect(try queue.number("select count(*) from postrider_internal.rerun_jobs") == 1)
-        // The next look sees for itself that it runs, and takes it along.
+        // The next search finds the range and drops it.
         #expect(try round().first == "50 jobs_1 from 1 to 1000000 0")
         #expect(try parts() == "2 overflow")
         #expect(try queue.state(other) == "ready")
@@ -121,7 +121,7 @@ final class PruneTests {
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1600000)")
         let (database, leader) = (queue.database, leader)
         let client = try PGConnection(queue.database)
-        // While a whole range is ahead nobody waits.
+        // While a whole range is free ahead, no INSERT waits.
         _ = try queue.number("select setval('postrider.jobs_id_seq', 900000)")
         try client.execute("begin; insert into postrider.jobs (url) values ('http://h/')")
         #expect(try queue.text("select postrider_internal.extend_partitions(\(leader))") == nil)
@@ -155,7 +155,7 @@ final class PruneTests {
         #expect(before.count == 10)
         #expect(try queue.number("select count(*) from postrider_internal.jobs_overflow") == 10)
 
-        // Nothing of it has lost its ways: it is claimed, cancelled, retried, and goes when its time comes.
+        // The job in the overflow works like others: it can be claimed, cancelled, retried and pruned.
         let other = try queue.insert("url, dedupe_key, on_duplicate", "'http://h/same', 'k', 'error'", refused: true)
         #expect(other == "23505")
         _ = try queue.number("select postrider.cancel(\(chain))::int")
@@ -206,7 +206,7 @@ final class PruneTests {
 
     @Test(arguments: [
         ("null", "null", "0 - "), ("null", "'90 days'", "1 - 0"), ("'30 days'", "null", "19 - 0"),
-        // A row from before such terms were refused.
+        // The row stems from a time before such terms were refused.
         ("'9999 years'", "'9999 years'", "0 - "), ("'30 days'", "'9999 years'", "19 - 0"),
     ])
     func `null keeps for ever, and so do thousands of years`(retention: String, failed: String, first: String) throws {
@@ -226,7 +226,7 @@ final class PruneTests {
     {
         try fill(20, days: 31)
         let other = try PGConnection(queue.database)
-        // Reads jobs, and goes on reading.
+        // A transaction that has read jobs and stays open.
         try other.execute("begin; select count(*) from postrider.jobs")
         let start = TestClock.now
         #expect(try round() == ["0 - 60000"])
@@ -288,7 +288,7 @@ final class PruneTests {
 }
 
 extension TestQueue {
-    /// The SQLSTATE with which a job is refused; empty if it is not.
+    /// The SQLSTATE with which a job is refused; empty if it is accepted.
     fileprivate func insert(_ columns: String, _ values: String, refused: Bool) throws -> String {
         do {
             try insert(columns, values)

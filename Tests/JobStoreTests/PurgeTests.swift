@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What purge forgets, what it keeps, and what is said of what is gone.
+/// The jobs that purge deletes, the jobs that it keeps, and the errors for deleted jobs.
 final class PurgeTests {
     private let queue: TestQueue
 
@@ -12,7 +12,7 @@ final class PurgeTests {
         queue = try TestQueue()
     }
 
-    /// Ends a job that nobody has called, in a state, this long ago.
+    /// Ends a job without a call, in a state, this long ago.
     private func end(_ id: Int64, _ state: String, ago: String = "40 days") throws {
         try queue.connection.execute(
             """
@@ -82,7 +82,7 @@ final class PurgeTests {
             """)
         let single = try queue.insert("url", "'http://h/single'")
         try end(single, "s")
-        // A member that has ended long ago, of a chain that has not.
+        // A member that ended long ago, in a chain that has not ended.
         try queue.connection.execute(
             "insert into postrider_internal.results (job_id, attempt, state, finished_at) values (\(root + 1), 1, 's', now() - interval '1 year')"
         )

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What an ended worker has left behind, while somebody has locked a part of it.
+/// The leases of an ended worker, while another transaction locks some of them.
 struct ReapTests {
     @Test func `a lease that is locked is looked for at its place alone, and wakes nobody until it is free`() throws {
         let queue = try TestQueue()
@@ -12,7 +12,7 @@ struct ReapTests {
         let ended = try queue.number(enlist)
         let leader = try queue.number(enlist)
         let epoch = try queue.lead(leader)
-        // As a goodbye leaves a worker two of whose leases were locked just then.
+        // The state after a goodbye of a worker, two of whose leases were locked at that time.
         try queue.connection.execute(
             """
             insert into postrider_internal.tracks (queue, lane, priority) values ('q', 'l', 0);

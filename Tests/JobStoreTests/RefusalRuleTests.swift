@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What SQL decides of errors that say nothing of a job, and of jobs that may have been called.
+/// SQL's rules for errors that say nothing about a job, and for jobs that may have been called.
 struct RefusalRuleTests {
     @Test func `the same errors are shortages in SQL as in the worker`() throws {
         let queue = try TestQueue()
@@ -20,7 +20,7 @@ struct RefusalRuleTests {
         }
     }
 
-    /// Refuses to prepare the only job, after so many refusals before. Returns where it is then.
+    /// Refuses to prepare the only job after so many earlier refusals. Returns the job's place afterwards.
     private func place(after refusals: Int, isExpired: Bool = false) throws -> String? {
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -63,7 +63,7 @@ struct RefusalRuleTests {
         #expect(try (870...930).contains(queue.number(waited)))
     }
 
-    /// Failed jobs that must not be sent twice, one for each error code.
+    /// Inserts failed at_most_once jobs, one for each error code.
     private func makeFailed(_ queue: borrowing TestQueue, status: String, sent: Int) throws {
         try queue.connection.execute(
             """
@@ -87,7 +87,7 @@ struct RefusalRuleTests {
         for code in codes where status != "429" || !["http_status", "http_429"].contains(code) {
             #expect(try queue.number("select postrider.retry_failed(error_code => '\(code)')") == 0, "\(code)")
         }
-        // By 429 the server says that it has not acted.
+        // With 429 the server says that it has not acted.
         #expect(try queue.number("select postrider.retry_failed()") == (status == "429" ? 2 : 0))
     }
 

@@ -4,8 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What workers find in a database that is not the one they know. The tests store another timeline, as a promotion
-/// would.
+/// The findings of workers in a restored database.
+///
+/// The tests store another timeline, as a promotion would.
 struct RestoredRowsTests {
     private static let start = "00000000-0000-4000-8000-00000000000a"
 
@@ -18,7 +19,7 @@ struct RestoredRowsTests {
 
     private static let newest = "(select i.id from postrider_internal.identities i order by i.number desc limit 1)"
 
-    /// A worker with two leases, one of them of an at_most_once job.
+    /// A worker with two leases, one of them for an at_most_once job.
     private func leased(_ queue: borrowing TestQueue) throws -> Int64 {
         let worker = try queue.number(
             "select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}', p_start => '\(Self.start)')"
@@ -42,7 +43,7 @@ struct RestoredRowsTests {
         _ = try leased(queue)
         let last = try queue.number("select max(id) from postrider.jobs")
         try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
-        // One is open until after the first worker.
+        // This transaction stays open longer than the first worker.
         let open = try PGConnection(queue.database)
         try open.execute("begin; insert into postrider.jobs (url) values ('http://h/open')")
         let client = try TestRole.client.connect(queue)
@@ -55,7 +56,7 @@ struct RestoredRowsTests {
         try open.execute("commit")
         #expect(try queue.number("select min(id) from postrider.jobs where url = 'http://h/open'") > above)
         try queue.connection.execute("delete from postrider_internal.early_inserts")
-        // Then no INSERT notes anything.
+        // After that, an INSERT records nothing.
         try client.execute("insert into postrider.jobs (url) values ('http://h/3')")
         #expect(try queue.number("select count(*) from postrider_internal.early_inserts") == 0)
     }
@@ -130,7 +131,7 @@ struct RestoredRowsTests {
         let queue = try TestQueue()
         let worker = try leased(queue)
         let start = isOtherStart ? "00000000-0000-4000-8000-00000000000b" : Self.start
-        // Of a timeline of the same identity that went on for a megabyte.
+        // A timeline with the same identity that is a megabyte ahead.
         let wal = try extraWAL * (queue.number("select (pg_current_wal_flush_lsn() - '0/0')::bigint") + 1_000_000_000)
         #expect(
             try queue.number(

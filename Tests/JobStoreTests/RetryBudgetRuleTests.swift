@@ -5,10 +5,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// When a lane is failing, and how many retries it may have then: the rule alone, with calls and the time given.
+/// The rule for failing lanes and their retries, called with given calls and times.
 struct RetryBudgetRuleTests {
-    /// One fold: calls that succeeded, calls that failed and may be tried again, calls that say nothing; after so many
-    /// seconds.
+    /// One fold: successful calls, failed calls that may be retried, calls without a signal, and the seconds before it.
     private struct Fold {
         var good = 0
         var bad = 0
@@ -16,7 +15,7 @@ struct RetryBudgetRuleTests {
         var after = 1.0
     }
 
-    /// PostgreSQL refuses a product that is too small to be told from 0.
+    /// PostgreSQL raises an error for a product that is too small to differ from 0.
     @Test(arguments: ["true", "false"]) func `what was good long ago is forgotten, and is no error`(isFailing: String)
         throws
     {
@@ -30,7 +29,7 @@ struct RetryBudgetRuleTests {
         #expect(try queue.text("select good::text from postrider_internal.failing_lanes") == "0")
     }
 
-    /// What is known of the lane after each fold: `-` nothing, `s` a row, `F` failing.
+    /// The lane's row after each fold: `-` no row, `s` a row, `F` a failing lane.
     private func run(_ queue: borrowing TestQueue, _ folds: [Fold]) throws -> String {
         try queue.connection.execute("truncate postrider_internal.failing_lanes")
         var time = 0.0
@@ -38,7 +37,7 @@ struct RetryBudgetRuleTests {
         for fold in folds {
             time += fold.after
             let calls = fold.good + fold.bad + fold.other
-            // As fold does: a lane of which nothing is known and most of whose calls are well is not looked at.
+            // The same condition as in fold: a lane without a row is skipped while most of its calls succeed.
             if fold.bad > max(fold.good, 4) || said.last.map({ $0 != "-" }) == true {
                 try queue.connection.execute(
                     """
@@ -54,7 +53,7 @@ struct RetryBudgetRuleTests {
 
     @Test(arguments: [
         (200, 0, 0, "ssFFF"), (200, 199, 0, "ssFFF"), (20, 0, 0, "ssssssssFFF"), (1000, 0, 9000, "ssFFF"),
-        // As many good ones, too few a second, nothing that says anything.
+        // As many successes as failures, too few calls per second, and calls without a signal.
         (200, 200, 0, "-----"), (9, 0, 0, "ssssssssssssssssssssssssssssss"), (4, 0, 100, "---"), (0, 0, 500, "-----"),
     ])
     func `a lane fails when most of its calls have failed for two seconds, and there were a hundred`(
@@ -68,7 +67,7 @@ struct RetryBudgetRuleTests {
         let queue = try TestQueue()
         #expect(try run(queue, [Fold(bad: 40_000), Fold(good: 20_000), Fold(), Fold(), Fold()]) == "sssss")
         #expect(try run(queue, [Fold(bad: 200), Fold(bad: 200), Fold(good: 200), Fold(bad: 1)]) == "ssss")
-        // A lane that fails now and then leaves nothing behind.
+        // A lane that fails now and then keeps no row.
         #expect(try run(queue, [Fold(bad: 5), Fold(good: 50), Fold(good: 50, bad: 5)]) == "s--")
     }
 
@@ -77,12 +76,13 @@ struct RetryBudgetRuleTests {
         let outage = [Fold](repeating: Fold(bad: 5_000), count: 3)
         let held = [Fold](repeating: Fold(good: 3, bad: 7), count: 20)
         #expect(try run(queue, outage + held) == "ss" + String(repeating: "F", count: 21))
-        // Ten retries a second, and the server is well: three seconds, however many calls failed before.
+        // Ten retries a second, and the server works: the lane recovers in three seconds, however many calls failed
+        // before.
         let well = [Fold](repeating: Fold(good: 10), count: 3)
         #expect(try run(queue, outage + well) == "ssFF--")
         #expect(try run(queue, outage + held + well).hasSuffix("FFF--"))
         #expect(try run(queue, outage + outage + outage + well).hasSuffix("FFFF-"))
-        // Slow calls: what was bad long ago does not count against the one that succeeded.
+        // Slow calls: old failures do not count against the one success.
         #expect(try run(queue, outage + [Fold(bad: 1, after: 20), Fold(good: 1, after: 20)]) == "ssFF-")
     }
 
@@ -123,7 +123,7 @@ struct RetryBudgetRuleTests {
                 """)
             let fade = exp(-after / (failing ? 2 : 10))
             calls = calls * exp(-after / 10) + Double(new)
-            // Ten calls of each fold while the lane is failing.
+            // While the lane is failing, each fold counts only ten calls.
             let few = min(1, 10 / Double(fold.good + fold.bad))
             good = good * fade + Double(fold.good) * (failing ? few : 1)
             bad = bad * fade + Double(fold.bad) * (failing ? few : 1)
@@ -148,7 +148,7 @@ struct RetryBudgetRuleTests {
         ("true, 1000, now(), 0.2, now()", 20.0), ("true, 1000, now(), 0.5, now()", 50),
         ("true, 1000, now() - interval '5 s', 0.5, now()", 50 * exp(-0.5)), ("true, 100, now(), 0.2, now()", 10),
         ("true, 0, now(), 0.001, now()", 10), ("true, 1e9, now() - interval '59 s', 0.2, now()", 2e7 * exp(-5.9)),
-        // A clock that was set back.
+        // The clock was set back.
         ("true, 1000, now() + interval '1 h', 0.2, now()", 20), ("true, 1000, now(), 1, now()", nil),
         ("false, 1000, now(), 0.2, now()", nil), ("true, 1000, now() - interval '60 s', 0.2, now()", nil),
     ])

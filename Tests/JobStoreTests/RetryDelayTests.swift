@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct RetryDelayTests {
-    /// `least` passes over nulls: an answer without Retry-After once meant to wait for the whole hour of its cap.
+    /// `least` ignores nulls. So an answer without Retry-After could wait for its whole limit of an hour.
     @Test(arguments: [
         ("'{300 ms}', 1, null", 0.3), ("'{1 s, 5 s}', 2, null", 5), ("'{1 s, 5 s}', 9, null", 5),
         ("'{1 s}', 1, 7000", 7), ("'{1 s}', 1, 86400000", 3600), ("'{9 s}', 1, 7000", 9),

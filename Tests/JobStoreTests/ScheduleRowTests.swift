@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a row of schedules may hold, and what its trigger makes of it.
+/// The values that a row of schedules may hold, and the changes of its trigger.
 struct ScheduleRowTests {
     private static let good = "'a', '0 4 * * *', '{\"url\": \"http://h/\"}'"
 
@@ -86,7 +86,7 @@ struct ScheduleRowTests {
         try queue.connection.execute(
             "insert into postrider.schedules (name, cron, spec) values ('a', '@daily', '{\"url\": \"http://h/\"}')")
         #expect(try next() == tomorrow)
-        // Asia/Kolkata is 5:30 ahead, all year.
+        // Asia/Kolkata is 5:30 ahead all year.
         try change("timezone = 'Asia/Kolkata', cron = '30 5 * * *'")
         #expect(try next() == tomorrow)
         try change("enabled = false")

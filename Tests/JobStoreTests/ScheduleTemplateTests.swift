@@ -112,7 +112,7 @@ struct ScheduleTemplateTests {
             #"update postrider.schedules set spec = '{"url": "http://h/", "method": "POST", "body": "a {{{{b}}"}'"#)
         let id = try queue.number("select postrider.run_schedule('a')")
         #expect(try queue.text("select convert_from(body, 'UTF8') from postrider.jobs where id = \(id)") == "a {{b}}")
-        // Jobs of everybody else keep {{ and {{{{ as they are.
+        // Jobs without a schedule keep {{ and {{{{ unchanged.
         let own = try queue.number(#"select postrider.submit('{"url": "http://h/{{{{x}}{{tick}}"}')"#)
         #expect(try queue.text("select url from postrider.jobs where id = \(own)") == "http://h/{{{{x}}{{tick}}")
     }

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What schedules keep of ticks that made no job, at times that the test gives.
+/// The counts and times that schedules keep of ticks without a job. The test sets the times.
 struct ScheduleTraceTests {
-    /// A database in which worker 1 leads for a day; nothing else runs.
+    /// A database in which worker 1 leads for a day, without other workers.
     private struct Fixture: ~Copyable {
         let queue: TestQueue
 
@@ -26,7 +26,7 @@ struct ScheduleTraceTests {
                 "insert into postrider.schedules (name, spec, \(columns)) values ('a', '\(spec)', \(values))")
         }
 
-        /// The leader looks at a time; how many jobs it made.
+        /// Runs the leader's search at a time, and returns how many jobs it made.
         @discardableResult
         func look(_ at: String) throws -> Int64 {
             try queue.number("select made from postrider_internal.run_schedules(1, 1, null, 100, '\(at)')")
@@ -78,7 +78,7 @@ struct ScheduleTraceTests {
         ("'@hourly', '2025-11-22 00:00Z', 'all', 3, 'skip'", "10", "09:00:00"),
         ("'* * * * *', '2025-11-20 10:30Z', 'none', 100, 'allow'", "2880", "10:29:00"),
         ("'* * * * * *', '2024-11-22 10:30Z', 'all', 20, 'allow'", "\(365 * 86400 + 1 - 20)", "10:29:40"),
-        // By hand, and no tick of cron.
+        // A time set by a user, which is not a tick of the cron rule.
         ("'@hourly', '2025-11-22 08:15Z', 'none', 100, 'allow'", "3", "10:00:00"),
     ])
     func `ticks that were missed are counted, however many they are`(values: String, missed: String, last: String?)
@@ -104,7 +104,7 @@ struct ScheduleTraceTests {
 
     @Test func `ticks that are left for the next look are counted once`() throws {
         let fixture = try Fixture()
-        // Each job takes 300 ms to come in; a look ends after a second.
+        // Each INSERT of a job takes 300 ms. A search ends after a second.
         try fixture.queue.connection.execute(
             """
             create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return new; end $$;
@@ -182,12 +182,12 @@ struct ScheduleTraceTests {
             try fixture.queue.rows("select count(*)::text, max(id)::text from postrider.jobs") == [["1", first]])
         try fixture.queue.connection.execute("select postrider.cancel(\(first))")
         let second = try #require(try fixture.queue.text(run))
-        // In one transaction, too.
+        // It also holds within one transaction.
         try fixture.queue.connection.execute("select postrider.cancel(\(second)); begin")
         #expect(try fixture.queue.text(run) != nil)
         #expect(try fixture.queue.text(run) == nil)
         try fixture.queue.connection.execute("commit")
-        // A tick before counts, and so does a tree.
+        // An earlier tick counts too, and so does a tree.
         try fixture.queue.connection.execute(
             """
             select postrider.cancel(last_job_id) from postrider.schedules;

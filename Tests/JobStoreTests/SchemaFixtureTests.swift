@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// The schema that `worker migrate` makes is the one that `Tests/Fixtures/schema.sql` shows.
+/// The schema that `worker migrate` makes must equal `Tests/Fixtures/schema.sql`.
 struct SchemaFixtureTests {
     @Test(.enabled("pg_dump 15 writes the fixture") { try TestCluster.version == 15 })
     func `the migrated database has the schema of the fixture`() throws {

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Which server a call goes to, and what its end does; workers played by SQL.
+/// The server of a call, and the effect of the call's end. SQL simulates the workers.
 struct ServerChoiceTests {
     @Test func `the lowest position is used, and the next when it is set aside`() throws {
         let fixture = try ServerFixture()
@@ -14,7 +14,7 @@ struct ServerChoiceTests {
         #expect(first.map(\.call) == ["http://one/x+"])
         try fixture.end(first[0].job, "s", "w")
         try fixture.run(worker, calls: 9, errors: 2)
-        // The tenth call of all had no error; whoever brings one looks, and so does the leader.
+        // The tenth call had no error. Each call that had one checks the rule, and so does the leader.
         try fixture.fold()
         #expect(try fixture.servers() == ["aside 10 2", "active 0 0", "active 0 0"])
         try fixture.insert()
@@ -80,7 +80,7 @@ struct ServerChoiceTests {
                     ["1", "http://one/", "connect"], ["1", "http://two/", "connect"],
                     ["1", "http://three/", "connect"],
                 ])
-        // The second attempt begins anew.
+        // The second attempt starts again with the first server.
         #expect(
             try fixture.queue.text("select concat_ws(' ', state, attempt) from postrider.job_status") == "scheduled 1")
         try fixture.queue.connection.execute(
@@ -111,7 +111,7 @@ struct ServerChoiceTests {
                 "select concat_ws(' ', attempt, rekey, tried, expires_at is not null) from postrider_internal.ready")
                 == "0 0 {1} t")
         #expect(try fixture.calls(worker) == ["http://two/x+"])
-        // The hour is over.
+        // The hour has passed.
         try fixture.queue.connection.execute(
             """
             set session_replication_role = replica;
@@ -244,7 +244,7 @@ struct ServerChoiceTests {
             try fixture.queue.connection.execute(
                 "update postrider.credentials set allowed_origins = array['\(origin)']")
             for (worker, expected) in zip(workers, calls) {
-                // With use_cdn and a CDN that is gone a job is called like others.
+                // With use_cdn and a CDN that is gone, the job is called like others.
                 try fixture.queue.connection.execute("update postrider.services set cdn_url = 'http://cdn/'")
                 let job = try fixture.insert("use_cdn", "\(usesCDN)")
                 try fixture.queue.connection.execute("update postrider.services set cdn_url = null")

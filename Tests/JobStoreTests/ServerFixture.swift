@@ -4,12 +4,13 @@ import PGClient
 import PrivateCluster
 import TestSupport
 
-/// Plays workers for tests of servers: claims and prepares by SQL, and ends the calls as the test says.
+/// Simulates workers for tests of servers: it claims and prepares by SQL, and stores the ends of the test.
 struct ServerFixture: ~Copyable {
     let queue: TestQueue
 
-    /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3; the rule: 10
-    /// calls, 20 %, a minute aside.
+    /// A service `api` with servers `http://one/`, `http://two/`, `http://three/` at positions 1 to 3.
+    ///
+    /// Its rule sets a server aside for a minute after 10 calls with 20 % errors.
     init(servers: Int = 3, on cluster: PrivateCluster? = nil) throws {
         let queue = if let cluster { try TestQueue(on: cluster) } else { try TestQueue() }
         try queue.connection.execute(ClaimFixture.functions + Self.functions)
@@ -24,7 +25,7 @@ struct ServerFixture: ~Copyable {
         self.queue = queue
     }
 
-    /// A worker's number.
+    /// Registers a worker and returns its number.
     func worker(environment: String = "release") throws -> Int64 {
         try queue.number(
             "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 100, '{}', '{}', '\(environment)')")
@@ -38,24 +39,25 @@ struct ServerFixture: ~Copyable {
             "'api', '\(url)'" + (values.isEmpty ? "" : ", " + values))
     }
 
-    /// Claims and prepares all that is ready, in the order of the ids: job, URL, and a `+` if the attempt can go on
-    /// elsewhere.
+    /// Claims and prepares all ready jobs, in the order of their ids.
+    ///
+    /// Each has its job, its URL, and a `+` if the attempt can continue at another server.
     func take(_ worker: Int64) throws -> [(job: Int64, call: String)] {
         try queue.rows("select job::text, call from fixture.take(\(worker)) order by job").map {
             (Int64($0[0] ?? "") ?? 0, $0[1] ?? "")
         }
     }
 
-    /// Takes what is ready; the calls alone.
+    /// Claims and prepares all ready jobs. Returns only their calls.
     func calls(_ worker: Int64) throws -> [String] { try take(worker).map(\.call) }
 
-    /// Ends a call: `s` or `f`, `r`, `o`, `h` with what it has shown of the server.
+    /// Ends a call with a verdict (`s`, `f`, `r`, `o` or `h`) and its evidence about the server.
     func end(_ job: Int64, _ verdict: String, _ health: String?) throws {
         try queue.connection.execute(
             "select fixture.finish(\(job), '\(verdict)', \(health.map { "'\($0)'" } ?? "null"))")
     }
 
-    /// So many calls at the server at hand, so many of them failures.
+    /// Makes so many calls at the current server, so many of them with errors.
     func run(_ worker: Int64, calls: Int, errors: Int) throws {
         try queue.insert(calls, "service, url", "'api', 'x'")
         for (place, call) in try take(worker).enumerated() {
@@ -63,19 +65,19 @@ struct ServerFixture: ~Copyable {
         }
     }
 
-    /// State, calls and errors of each server, in order.
+    /// The state, calls and errors of each server, in order.
     func servers() throws -> [String] {
         try queue.rows(
             "select state || ' ' || calls || ' ' || errors from postrider.servers order by environment, position"
         ).map { $0[0] ?? "" }
     }
 
-    /// The leader's look.
+    /// Runs the leader's check of the servers.
     func fold() throws {
         _ = try queue.number("select postrider_internal.fold_servers(clock_timestamp(), null, true)::bigint")
     }
 
-    /// Lets a server's time aside be over.
+    /// Ends the time for which a server is set aside.
     func reopen(_ position: Int) throws {
         try queue.connection.execute(
             "update postrider.servers set open_until = clock_timestamp() where position = \(position)")

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the choice of servers reads: it must not grow while the counters change under an open transaction.
+/// The blocks that the choice of a server reads. They must not grow while counters change under an open transaction.
 struct ServerPlanTests {
-    /// What a query touches the second time, when the session knows its plan.
+    /// The blocks that a query touches the second time, when the session has its plan.
     private func buffers(_ sql: String, _ queue: borrowing TestQueue) throws -> Int {
         _ = try queue.rows("select (\(sql))::text")
         return try queue.buffers(sql)
@@ -25,7 +25,7 @@ struct ServerPlanTests {
         let ofCounters = try buffers(counters, fixture.queue)
         try holder.execute("rollback")
         #expect(last <= 2 * first, "\(first) \(last)")
-        // Where it would have had to read otherwise.
+        // The number of blocks that a scan of the counters reads.
         #expect(ofCounters > 5 * last, "\(first) \(last) \(ofCounters)")
     }
 }

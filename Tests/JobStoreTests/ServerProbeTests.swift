@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// How a server that was set aside comes back: one call in the fleet finds out. And what a person's word does.
+/// The return of a server that was set aside: one call in the fleet probes it. Also the effect of switch_server.
 struct ServerProbeTests {
-    /// A fixture whose first server is aside and due.
+    /// A fixture whose first server is set aside and due for a probe.
     private func fixture() throws -> ServerFixture {
         let fixture = try ServerFixture()
         try fixture.queue.connection.execute(
@@ -59,7 +59,7 @@ struct ServerProbeTests {
         #expect(try fixture.calls(prober) == ["http://one/x+"])
         try fixture.insert()
         #expect(try fixture.calls(other) == ["http://two/x+"])
-        // It is silent for ten seconds, and the leader declares it lost.
+        // The worker is silent for ten seconds, and the leader declares it lost.
         try fixture.queue.connection.execute(
             "update postrider_internal.workers set heartbeat_at = now() - interval '11 s' where id = \(prober)")
         let epoch = try fixture.queue.lead(other)
@@ -82,7 +82,7 @@ struct ServerProbeTests {
         let workers = [try fixture.worker(), try fixture.worker()]
         let job = try fixture.insert()
         #expect(try fixture.calls(workers[0]) == ["http://one/x+"])
-        // A preparation whose commit takes its time.
+        // A preparation whose commit is late.
         let late = try PGConnection(fixture.queue.database)
         try late.execute(
             "begin; select postrider_internal.begin_probe(id, 1, 1, 1) from postrider.servers where position = 1")
@@ -126,7 +126,7 @@ struct ServerProbeTests {
         try fixture.fold()
         try person.execute("rollback")
         #expect(try fixture.servers() == ["probing 12 3", "active 0 0", "active 0 0"])
-        // Nothing was lost meanwhile, and the probe is free again.
+        // No counts were lost, and the next call can probe.
         try fixture.fold()
         #expect(try fixture.servers() == ["probing 12 3", "aside 20 20", "active 0 0"])
         try fixture.insert()
@@ -163,10 +163,10 @@ struct ServerProbeTests {
             return try fixture.calls(worker)
         }
         #expect(try [next(), next(), next()] == [["http://two/x+"], ["http://three/x+"], ["http://one/x+"]])
-        // The calls go to the second, since the first is aside; the next one is the third.
+        // Calls go to the second server, because the first is set aside. The next server is the third.
         try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 1")
         #expect(try next() == ["http://three/x+"])
-        // The next server is used even if it is aside.
+        // The next server is used even if it is set aside.
         #expect(try next() == ["http://one/x+"])
         try fixture.queue.connection.execute(
             "insert into postrider.servers (service, environment, position, base_url) values ('api', 'test', 7, 'http://seven')"

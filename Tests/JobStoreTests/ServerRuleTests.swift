@@ -4,10 +4,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// When a server is set aside: the rule alone, with calls, errors and the time given.
+/// The rule that sets a server aside, called with given calls, errors and times.
 struct ServerRuleTests {
-    /// A server with these counters, `age` seconds after its window began: state, calls, errors, recent calls, recent
-    /// errors.
+    /// Applies the rule to a server with these counters, `age` seconds after its window began.
+    ///
+    /// Returns state, calls, errors, recent calls and recent errors.
     private func weigh(
         _ queue: borrowing TestQueue, older: (Int, Int) = (0, 0), recent: (Int, Int) = (0, 0), age: Int = 1,
         new: (Int, Int)
@@ -47,10 +48,10 @@ struct ServerRuleTests {
 
     @Test func `a long good past hides nothing, and a window before counts where calls are few`() throws {
         let queue = try queue()
-        // After ten seconds the window is turned; the one before still counts beside the new one.
+        // After ten seconds a new window begins. The previous window still counts together with it.
         #expect(try weigh(queue, recent: (9000, 0), age: 10, new: (40, 4)) == "aside 9040 4 40 4")
         #expect(try weigh(queue, older: (9000, 0), recent: (40, 2), age: 10, new: (5, 3)) == "aside 45 5 5 3")
-        // Too few calls turn no window for five minutes.
+        // With too few calls, the window stays for five minutes.
         #expect(try weigh(queue, recent: (20, 1), age: 60, new: (1, 0)) == "active 21 1 21 1")
         #expect(try weigh(queue, recent: (20, 1), age: 300, new: (1, 0)) == "active 21 1 1 0")
         #expect(try weigh(queue, older: (30, 3), recent: (20, 1), age: 600, new: (1, 1)) == "active 1 1 1 1")

@@ -4,8 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Functions that name a set of states. Indexes have the same letters as text, since their conditions cannot call
-/// functions.
+/// Functions that name a set of states.
+///
+/// Indexes repeat the letters as text, because their conditions cannot call functions.
 struct StateSetTests {
     @Test(arguments: [("trees_open", "is_open_tree"), ("results_failures", "is_failure")])
     func `an index has the states that the function names`(index: String, function: String) throws {

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What templates become where they stand, and which values are refused there.
+/// The text of a filled template at each place, and the values that are refused there.
 struct TemplateFillTests {
-    /// A column's value and what it is sent as: the column, or the beginning of `code: sentence`.
+    /// A column's value and its filled form: the column's text, or the beginning of `code: sentence`.
     struct Case: Sendable {
         var column: String
         var value: String

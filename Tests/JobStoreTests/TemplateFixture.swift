@@ -3,8 +3,9 @@
 import PGClient
 import TestSupport
 
-/// A chain as it stands when the turn of its job 9 has come, put together row by row, so that an answer can be
-/// anything.
+/// A chain at the moment when its job 9 is filled.
+///
+/// The rows are inserted one by one, so an answer can hold anything.
 ///
 /// ```
 /// 1 chain
@@ -107,7 +108,7 @@ struct TemplateFixture: ~Copyable {
             """)
     }
 
-    /// What comes out of one column of job 9, or `code: sentence`.
+    /// The filled value of one column of job 9, or `code: sentence`.
     func fill(_ column: String, _ value: String, of job: Int = 9) throws -> String {
         let json =
             column == "url"

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// run_if, the list of each, and what is refused at INSERT.
+/// run_if, the list of each, and the specs that an INSERT refuses.
 struct TemplateGuardTests {
     private static let conditions: [(path: String, outcome: String)] = [
         ("$.register.body.id == 17", "true"), ("$.register.body.id > 17", "false"), ("$.register.body.true", "true"),
@@ -45,8 +45,9 @@ struct TemplateGuardTests {
         #expect(found?.hasPrefix(outcome) ?? false, "\(path): \(found ?? "null")")
     }
 
-    /// Over `fan`, which has two members more: a batch with a name that looks like a path, and in it a chain with
-    /// results 5 and 6.
+    /// Conditions over `fan` with two more members.
+    ///
+    /// One is a batch whose name looks like a path. It contains a chain with the results 5 and 6.
     private static let listed: [(path: String, outcome: String)] = [
         ("$.prev[0].x == 1", "true"), ("$.prev[1].x == 1", "false"), ("$.fan[last][0][1] == 6", "true"),
         ("$.prev.size() == 5", "true"), ("$.prev.size() == 1", "false"), (#"$.prev.type() == "array""#, "true"),
@@ -54,7 +55,7 @@ struct TemplateGuardTests {
         ("exists($.prev[*] ? (@.x == 2))", "true"), ("exists($.prev[*] ? (@.x == 3))", "false"),
         ("exists($.fan.results[*] ? (@.x == $.prev[1].x))", "true"), ("$.prev[$.prev[0].x].x == 2", "true"),
         ("exists($.register.body.list[*] ? (@ == $.fan[0].x))", "true"),
-        // What is no batch or chain, or goes on otherwise, is what it was.
+        // Paths to other values than a batch or chain, or with other accessors, keep their meaning.
         ("$.register.body.list[1] == \"two\"", "true"), ("$.register.body.list.size() == 3", "true"),
         ("$.register.size() == 1 && $.register[0].status == 201", "true"), ("$.item[0].a == 1", "false"),
         ("$.skip[0].x == 1", "false"), ("$.fan.results[0].x == 1 && $.fan.results.size() == 5", "true"),

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a name in a template stands for: which steps a job sees, and what of their answers.
+/// The meaning of names in a template: the steps that a job sees, and the parts of their answers.
 struct TemplateNameTests {
-    /// What a template in the body of job 9 of the fixture becomes, or how its sentence goes on.
+    /// A template in the body of job 9 of the fixture, and its filled text or the rest of its error sentence.
     private static let values: [(template: String, becomes: String)] = [
         ("register.status", "201"), ("register.result.id", "17"), ("register.body.list[1]", #""two""#),
         ("register.body.list.0", "1"), ("register.body.list[-1]", "false"), ("register.body.deep[0].x[1]", "20"),
@@ -60,7 +60,7 @@ struct TemplateNameTests {
 
     @Test func `names are looked up in the own chain first and then further up, past batches`() throws {
         let fixture = try TemplateFixture()
-        // 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
+        // Job 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
         try fixture.queue.connection.execute(
             """
             insert into postrider_internal.trees (job_id, parent_id, root_id, depth, kind, mode, run_at, state)

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// How templates are written: what of a text is one, and which are refused.
+/// The syntax of templates: which parts of a text are templates, and which templates are refused.
 struct TemplateTextTests {
-    /// A text, the names that its templates begin with, how each is read, and the beginning of why it is refused.
+    /// A text, the first names of its templates, their parsed form, and the beginning of the refusal.
     struct Case: Sendable {
         var text: String
         var names = ""

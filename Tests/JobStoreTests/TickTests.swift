@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the leader makes of due schedules, at times that the test gives.
+/// The jobs that the leader makes for due schedules. The test sets the times.
 struct TickTests {
-    /// A database in which worker 1 leads for a day; nothing else runs.
+    /// A database in which worker 1 leads for a day, without other workers.
     private struct Fixture: ~Copyable {
         let queue: TestQueue
 
@@ -27,7 +27,7 @@ struct TickTests {
             )
         }
 
-        /// The leader looks at a time; how many jobs it made.
+        /// Runs the leader's search at a time, and returns how many jobs it made.
         @discardableResult
         func look(_ at: String, epoch: Int = 1) throws -> Int64 {
             try queue.number("select made from postrider_internal.run_schedules(1, \(epoch), null, 100, '\(at)')")
@@ -71,8 +71,9 @@ struct TickTests {
             create index on instants (shown, t);
             analyze instants;
             """)
-        // All local times of the week that match, each as the first instant that shows it or, if none does, the one
-        // after. Each instant counts if the hour is a star.
+        // All local times of the week that match the rule, each as the first instant that shows it.
+        //
+        // If no instant shows the time, the next one counts. If the hour is a star, each instant counts.
         let wrong = try fixture.queue.rows(
             """
             with locals as (
@@ -174,7 +175,7 @@ struct TickTests {
         #expect(try fixture.look("2025-11-22 12:00:04Z") == 1)
         #expect(try fixture.ticks() == ["11-22 12:00:00"])
         #expect(try next() == "12:30:00")
-        // No tick lies between the last try and this one.
+        // No tick lies between the last search and this one.
         try zone("Europe/Nowhere")
         try fixture.queue.connection.execute(
             "update postrider.schedules set cron = '0 0 * * *', next_run_at = '2025-11-22 13:00Z'")
@@ -205,7 +206,7 @@ struct TickTests {
     @Test func `no tick is missed while a leader is taken over from`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at", "'* * * * * *', '2025-11-22 10:00:06Z'")
-        // One died at :05, the other waits for its lease to end.
+        // One worker died at :05. The other waits for the end of the dead worker's lease.
         try fixture.queue.connection.execute(
             """
             insert into postrider_internal.workers (name, version, concurrency, started_at, heartbeat_at)
@@ -214,7 +215,7 @@ struct TickTests {
             """)
         try fixture.look("2025-11-22 10:00:16.2Z")
         #expect(try fixture.ticks().count == 11)
-        // Said goodbye: what follows is missed.
+        // The worker said goodbye, so later ticks are missed.
         try fixture.queue.connection.execute("update postrider_internal.workers set ended_at = '2025-11-22 10:00:20Z'")
         try fixture.look("2025-11-22 10:00:40.2Z")
         #expect(try fixture.ticks().count == 11 + 4 + 1)
@@ -324,7 +325,7 @@ struct TickTests {
         throws
     {
         let fixture = try Fixture()
-        // Every job takes 300 ms to come in.
+        // Each INSERT of a job takes 300 ms.
         try fixture.queue.connection.execute(
             """
             create function slow() returns trigger language plpgsql as $$

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What an INSERT reads out of the host of a URL.
+/// The host that an INSERT reads from a URL.
 struct URLHostTests {
     @Test func `a host has 253 characters at most, and the dot at its end and the port do not count`() throws {
         let queue = try TestQueue()
@@ -15,7 +15,7 @@ struct URLHostTests {
             where (postrider_internal.url_defect('http://' || repeat('a', n) || t || '/')).reason is null
             """)
         #expect(accepted == "252 252. 252.:8080 252:8080 253 253. 253.:8080 253:8080")
-        // The short way for plain hosts refuses nothing that is right, and admits nothing that is wrong.
+        // The fast check for plain hosts must give the same results as the full check.
         try queue.insert(4, "url", "'http://' || repeat('a', 249 + i) || '/'")
         let error = #expect(throws: PGError.self) {
             try queue.insert(1, "url", "'http://' || repeat('a', 254) || '/'")

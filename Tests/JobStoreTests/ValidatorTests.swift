@@ -4,8 +4,10 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The rules of a validator: named keys must be there, null passes, extra keys pass, an array's first template holds
-/// for all its elements, an empty array passes.
+/// The rules of a validator.
+///
+/// Named keys must exist, and null passes. Extra keys pass. An array's first template holds for all its elements, and
+/// an empty array passes.
 struct ValidatorTests {
     private static let person = #"{"name":"string","age":"number","tags":["string"],"home":{"city":"string"}}"#
 
@@ -70,7 +72,7 @@ struct ValidatorTests {
 
     @Test func `both ways of looking say the same of random values`() throws {
         let connection = try Self.database()
-        // Shapes and values are drawn from the same small set, so that about a third of them fit.
+        // Shapes and values come from the same small set, so about a third of them fit.
         let row = try connection.query(
             """
             with shapes as (

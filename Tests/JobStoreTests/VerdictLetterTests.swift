@@ -6,15 +6,15 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Verdicts go to the database as letters: there each must mean what its name says here.
+/// Verdicts are sent to the database as letters. Each letter must mean there what its name says here.
 struct VerdictLetterTests {
-    /// Where the second of three attempts leaves its job.
+    /// The job's place after the second of three attempts.
     private func place(after kind: Verdict.Kind) throws -> String {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
         try queue.insert("url, max_attempts, backoff", "'http://h/', 3, '{40 s, 900 s}'")
-        // Long enough that the look below still finds it ahead on a loaded machine.
+        // Long enough that the query below still finds the wait ahead on a loaded machine.
         let wait: Duration? = kind == .delayed ? .seconds(20) : nil
         try FinishFixture.finish(queue, attempt: 2, Verdict(kind, .internal, "why", retryAfter: wait))
         return try queue.text(

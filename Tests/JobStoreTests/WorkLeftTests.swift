@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a worker is told that ends when there is nothing to do. No worker runs.
+/// The answer to a worker that ends when no work is left. No worker runs.
 struct WorkLeftTests {
     private static let job = "insert into postrider.jobs (url, queue, lane) values ('http://h/', 'q', 'l');"
     private static let tracks =
@@ -16,7 +16,7 @@ struct WorkLeftTests {
     private static let worker =
         "insert into postrider_internal.workers (name, version, concurrency, heartbeat_at) values ('gone', '0', 1, now() -"
 
-    /// What was done, what is left for any queue and for q, and whether queue `other` has to wait for it too.
+    /// The changes, the work left for any queue and for q, and whether queue `other` must wait for it too.
     @Test(arguments: [
         ("", "-", false), (job, "track", false), (tracks + job, "ready", false),
         (tracks + job + "update postrider_internal.ready set worker = 1;", "-", false),
