@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Functions for the admin, called with what cannot be meant: each says so instead of doing nothing.
+/// Functions for administrators with arguments that make no sense. Each raises an error instead of doing nothing.
 struct AdminArgumentTests {
     @Test(arguments: [
         ("cancel(null)", "id"), ("retry(null)", "id"), ("retry(1, null)", "new_key"), ("explain(null)", "id"),
@@ -36,7 +36,7 @@ struct AdminArgumentTests {
         #expect(try queue.state(id) == "cancelled")
     }
 
-    /// One database for all that is refused: nothing of it stays.
+    /// One database for all refused calls, which leave it unchanged.
     private enum Shared {
         static let database = Result { () throws -> String in try TestQueue.makeDatabase() }
     }

@@ -96,7 +96,7 @@ struct AdminPagesTests {
         try queue.waitUntilBlocked("queue_status")
         #expect(try watched.status("/healthz") == 200)
         #expect(try watched.status("/readyz") == 200)
-        // A second reader is told after half a second, the first one after five.
+        // The second reader gives up after half a second, the first after five.
         let second = try watched.pages.read("/metrics")
         #expect(second.status == 200)
         #expect(second.lines.contains("postrider_database_up 0"))
@@ -109,7 +109,7 @@ struct AdminPagesTests {
         try TestClock.wait(20, for: "the database") {
             try watched.pages.read("/metrics").lines.contains("postrider_database_up 1")
         }
-        // A session that was cut is opened anew.
+        // The worker replaces a session that was cut.
         try queue.connection.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
         )

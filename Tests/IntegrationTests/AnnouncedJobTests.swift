@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// One job for a worker that waits for news.
+/// One job for an idle worker that waits for notifications.
 struct AnnouncedJobTests {
-    /// Notes with which statement each lease was taken, and whether its session compiles plans.
+    /// Records the statement that took each lease, and whether its session compiles plans.
     private static let log = """
         create table public.claims (job_id bigint, is_single boolean, compiles boolean);
         create function public.log() returns trigger language plpgsql security definer as $$
@@ -20,12 +20,12 @@ struct AnnouncedJobTests {
         """
 
     private func listen(_ queue: borrowing TestQueue, _ target: TargetServer) throws {
-        // The track is made and known, the gate shut.
+        // The track exists and is known, and the gate is closed.
         let first = try queue.insert("url", "'\(target.url)/ok/first'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.wait(until: "select count(*) = 1 from postrider_internal.idle_workers")
         try queue.wait(until: "select last_value = 1 from postrider_internal.hold_gate")
-        // Where others might wait for the track still, an INSERT looks for them.
+        // While other workers may still wait for the track, an INSERT checks for them.
         try queue.connection.execute("update postrider_internal.tracks set made_at = '-infinity'")
         try queue.connection.execute("truncate public.claims")
     }
@@ -44,8 +44,8 @@ struct AnnouncedJobTests {
         let plain = try queue.insert("url, method, body_json", "'\(target.url)/ok/plain', 'POST', '{\"a\": 1}'")
         try queue.wait(for: plain, toBe: "succeeded")
         #expect(try isSingle(plain, queue) == "true")
-        // The statement reads a sequence, and a session that uses indexes only reckons that at a cost at which it would
-        // compile.
+        // The statement reads a sequence. In a session that only uses indexes, the planner's cost for that is high
+        // enough for JIT compilation.
         #expect(try queue.text("select compiles::text from public.claims where job_id = \(plain)") == "false")
         #expect(try queue.number("select current_setting('jit')::boolean::int") == 1)
         let request = try #require(target.requests("/ok/plain").first)
@@ -66,7 +66,7 @@ struct AnnouncedJobTests {
             commit
             """)
         try queue.waitUntilDone()
-        // Each is announced, so the first does not go alone.
+        // Each job is announced, so the worker does not claim the first one alone.
         #expect(
             try queue.rows(
                 "select is_single::text from public.claims c join postrider.jobs j on j.id = c.job_id where j.tag = 'one'"

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What an answer has to be, from the row to the row, against real servers.
+/// The handling of answers by real servers, from the job's row to its result.
 struct AnswerTests {
-    /// One answer of the test's own server: what it sends and what becomes of the job.
+    /// One answer of the test's server, and the job's expected result.
     struct Case: Sendable {
         var columns = "response_format"
         var values = "'json'"
@@ -46,7 +46,7 @@ struct AnswerTests {
             words: "the body's bytes"),
         Case(type: "application/json; charset=latin1", body: [0xEF, 0xBB, 0xBF] + utf8("\"ü\""), result: "\"ü\""),
         Case(columns: "tag", values: "'x'", type: "text/plain; charset=latin1", body: [0xFC], encoding: nil),
-        // What is said to be JSON is shown as such, however it is spelt, and nothing else is.
+        // Only an answer with a JSON content type is shown as JSON, in any spelling of the type.
         Case(columns: "tag", values: "'x'", type: "Application/JSON", body: utf8("[1]"), result: "[1]", encoding: nil),
         Case(
             columns: "tag", values: "'x'", type: "text/plain\r\nLink: </schema.json>; rel=describedby",

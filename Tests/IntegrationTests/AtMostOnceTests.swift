@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `delivery = 'at_most_once'`: what may have been sent is never sent again.
+/// `delivery = 'at_most_once'`: a request that may have been sent is never sent again.
 struct AtMostOnceTests {
     private let target: TargetServer
 
@@ -147,11 +147,11 @@ struct AtMostOnceTests {
         let plain = try queue.number("select postrider.submit('\(call)')")
         let chain = try queue.number(#"select postrider.submit('{"chain": [{"batch": [\#(call)]}]}')"#)
         let batch = try queue.number(#"select postrider.submit('{"batch": [\#(call)], "mode": "settle"}')"#)
-        // Ends as unknown without a call, as after a restore.
+        // The job ends as unknown without a call, as after a restore.
         let doubted = try queue.insert(
             "method, service, url, delivery, max_attempts, run_at",
             "'POST', 'gone', '/', 'at_most_once', 1, now() + interval '1 h'")
-        // Never sent.
+        // The request was never sent.
         let unsent = try queue.insert(
             "method, service, url, delivery, max_attempts", "'POST', 'gone', '/', 'at_most_once', 1")
         try queue.wait(
@@ -190,7 +190,8 @@ struct AtMostOnceTests {
             """)
         #expect(try queue.number("select count(*) from postrider_internal.results") == codes)
         #expect(try queue.number("select postrider.retry_failed()") == 0)
-        // Without an answer, what was sent counts; failures of the network end a job as failed only if nothing was.
+        // Without an answer, it matters whether the request was sent. A network failure ends the job as failed only if
+        // nothing was sent.
         try queue.connection.execute("update postrider_internal.results set status_code = null")
         let network = try queue.number("select count(*) from postrider.error_codes where class = 'network'")
         #expect(try queue.number("select postrider.retry_failed()") == network)

@@ -4,12 +4,12 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the views say of a backlog over many lanes, and how much of it they look at.
+/// The views of a backlog over many lanes, and the number of rows that they read.
 struct BacklogViewTests {
     private static let lanes = 300
     private static let jobs = 2000
 
-    /// A database for all tests, which only read, with 600,000 ready jobs in 300 lanes; of the first lane 5,000 more are under way.
+    /// A database that all tests only read: 600,000 ready jobs in 300 lanes, and 5,000 running jobs of the first lane.
     private static let database = Result {
         let database = try TestQueue.makeDatabase()
         try PGConnection(database).execute(
@@ -46,7 +46,7 @@ struct BacklogViewTests {
         #expect(try queue.number("select in_flight from postrider.lane_status where lane = 'l1'") == 5000)
         let ready = try queue.number("select sum(ready)::bigint from postrider.lane_status")
         #expect(abs(ready - total) < total / 5, "\(ready)")
-        // The front of each lane is counted; a lane may not be told as smaller than what was seen of it.
+        // The views count the front of each lane. They may not show fewer rows than they read.
         let least = try queue.number("select min(ready) from postrider.lane_status where lane <> 'few'")
         #expect(least >= 200_000 / Int64(Self.lanes + 2), "\(least)")
     }
@@ -65,7 +65,7 @@ struct BacklogViewTests {
             let before = try queue.number(read)
             _ = try queue.rows("select v::text from \(view) v")
             let rows = try queue.number(read) - before
-            // 200,000 at the fronts, some 110,000 in 2,500 pages.
+            // 200,000 rows at the fronts of the lanes, and about 110,000 rows in 2,500 pages.
             #expect((100_000...350_000).contains(rows), "\(view): \(rows)")
             try queue.connection.execute("commit")
         }

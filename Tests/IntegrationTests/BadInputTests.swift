@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What cannot be meant is refused where it is given, in words that help.
+/// Input that makes no sense is refused at once, with a helpful message.
 struct BadInputTests {
     private static let good = "'http://h/'"
 
@@ -189,7 +189,7 @@ struct BadInputTests {
         #expect(empty.output.contains("worker migrate"))
     }
 
-    /// One database for all refused rows: each of them leaves it as it was.
+    /// One database for all refused rows, which leave it unchanged.
     private enum EmptyQueue {
         private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
 

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A spec that cannot be meant is refused as a whole, and the message begins with the place.
+/// A bad spec is refused as a whole, and the message begins with the place of the error.
 struct BadSpecTests {
     private static let host = #""url": "http://h/""#
 
@@ -71,7 +71,7 @@ struct BadSpecTests {
             #"{"batch": {"each": [1], "do": {"chain": [{"url": "http://h/", "priority": 999}]}}}"#
         ),
         ("$.batch.do.timeout", #"{"batch": {"each": [1], "do": {"url": "http://h/", "timeout": "x"}}}"#),
-        // Taken as they are: a template there would be a file or a host of that name.
+        // These values are taken literally. A template there would name a file or a host.
         (
             "$.batch.do.download_to",
             #"{"batch": {"each": [1], "do": {"url": "http://h/", "download_to": "d/{{item}}.txt"}}}"#
@@ -217,7 +217,7 @@ struct BadSpecTests {
         return error
     }
 
-    /// One database for all that is refused: nothing of it stays.
+    /// One database for all refused specs, which leave it unchanged.
     private enum SpecQueue {
         static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
     }

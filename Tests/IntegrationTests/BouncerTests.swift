@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// A worker whose only way to PostgreSQL is PgBouncer in transaction mode.
+/// A worker that can reach PostgreSQL only through PgBouncer in transaction mode.
 struct BouncerTests {
     @Test func `with --prepare off jobs run through PgBouncer, found by polling`() throws {
         let cluster = try PrivateCluster()
@@ -20,7 +20,7 @@ struct BouncerTests {
         #expect(try queue.states() == "succeeded 500")
         #expect(target.requests.count == 500)
         for number in 1...4 {
-            // Idle for long enough to poll at its slowest pace, 250 ms.
+            // After this time, the idle worker polls at its slowest pace, every 250 ms.
             TestClock.sleep(milliseconds: 300)
             let inserted = TestClock.now
             try queue.insert("url", "'\(target.url)/ok/single/\(number)'")
@@ -102,7 +102,7 @@ struct BouncerTests {
         let queue = try TestQueue(on: cluster)
         let bouncer = try Bouncer(before: cluster, connections: 4)
         let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
-        // Before that nobody is lost.
+        // Before that, the leader declares no worker lost.
         try queue.wait(
             until:
                 "select count(*) > 0 from postrider_internal.workers where steady_since < clock_timestamp() - interval '10 s'"

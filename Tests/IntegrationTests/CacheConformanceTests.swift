@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The cache of a request object, row by row, against httpbin: `/uuid` tells by its answer whether it was called.
+/// The cache of a request object, case by case, against httpbin. The answer of `/uuid` shows whether it was called.
 struct CacheConformanceTests {
     private let httpbin: HttpbinServer
 
@@ -12,7 +12,7 @@ struct CacheConformanceTests {
         httpbin = try HttpbinServer()
     }
 
-    /// Runs one job to its end: how the cache served it, and what it brought.
+    /// Runs one job to its end. Returns the cache's reason or hit, and the body.
     private func run(_ queue: borrowing TestQueue, _ columns: String, _ values: String) throws -> (String?, String?) {
         let id = try queue.insert("url, \(columns)", "'\(httpbin.url)/uuid', \(values)")
         try queue.wait(for: id, toBe: "succeeded")
@@ -31,12 +31,12 @@ struct CacheConformanceTests {
         let first = try run(queue, "cache_ttl", "'1 h'")
         let second = try run(queue, "cache_ttl", "'1 h'")
         #expect(first.0 == "miss" && second.0 == "hit" && first.1 == second.1)
-        // The one who asks says how old an answer may be.
+        // The job that asks limits the age of the answer.
         try queue.connection.execute("update postrider.cache_entries set created_at = created_at - interval '2 h'")
         let third = try run(queue, "cache_ttl", "'1 h'")
         #expect(third.0 == "cache_expired" && third.1 != first.1)
         #expect(try run(queue, "cache_ttl", "'1 h'") == ("hit", third.1))
-        // An answer from the future is none: the clock was set back.
+        // An answer from the future does not count: the clock was set back.
         try queue.connection.execute("update postrider.cache_entries set created_at = now() + interval '1 min'")
         #expect(try run(queue, "cache_ttl", "'1 h'").0 == "cache_expired")
     }

@@ -104,7 +104,7 @@ struct CacheTests {
     )
         throws
     {
-        // The same ETag at two places: /leads redirects from the start, /moves from its second turn on.
+        // The same ETag at two URLs. /leads always redirects, /moves redirects from its second turn on.
         let target = try TargetServer { request in
             switch request.path {
             case "/leads" where request.turn == 1:

@@ -6,7 +6,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// What a function sets ends with it: the session is that of all functions of its worker.
+/// A setting made by a function ends with that function. All functions of a worker share one session.
 struct CallbackSettingTests {
     private let target: TargetServer
 
@@ -14,8 +14,10 @@ struct CallbackSettingTests {
         target = try TargetServer()
     }
 
-    /// `app.meddle` sets what it can: of an odd job for good, of an even one for its transaction. `app.look` writes
-    /// down all settings, those of the functions above it too.
+    /// Makes two functions.
+    ///
+    /// `app.meddle` changes all settings that it can: for the session in an odd job, for the transaction in an even
+    /// job. `app.look` records all settings, including the settings of its calling functions.
     private func makeMeddlers(in queue: borrowing TestQueue) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

@@ -28,7 +28,7 @@ struct CallbackTests {
         try queue.wait(for: good, toBe: "succeeded")
         try queue.wait(for: bad, toBe: "failed")
         try queue.wait(for: silent, toBe: "succeeded")
-        // With the result, never after it.
+        // The callback runs in the transaction that stores the result, never later.
         #expect(try CallbackLog.lines(queue, of: good) == ["callback succeeded"])
         #expect(try CallbackLog.lines(queue, of: bad) == ["callback failed"])
         #expect(try CallbackLog.lines(queue, of: silent) == [])
@@ -54,7 +54,7 @@ struct CallbackTests {
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == nil)
         #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "false")
         #expect(try queue.rows(errors) == known)
-        // Who gives it up, or has no more time, is told so: that is no fault of the callback's.
+        // A cancelled or expired job ends as such. It is no failure of the callback.
         try queue.connection.execute(
             """
             create or replace function app.bad(bigint) returns void language sql as 'select pg_sleep(60)';
@@ -94,7 +94,7 @@ struct CallbackTests {
         let id = try queue.insert("url, on_success", "'\(target.url)/ok', 'pay'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try CallbackLog.lines(queue, of: id) == ["did_stop succeeded"])
-        // The hook's payment came before its order, and the callback's second payment has one: both are good.
+        // The hook inserted its payment before its order. The callback's second payment has an order. Both are valid.
         #expect(try queue.number("select count(*) from app.payments") == 2)
         try queue.connection.execute("delete from postrider.hooks where event = 'will_stop'")
         let lone = try queue.insert("url, on_success", "'\(target.url)/ok', 'pay'")
@@ -125,7 +125,7 @@ struct CallbackTests {
         #expect(try queue.state(slow) == "running", "the 20 jobs ran beside it")
         try queue.wait(until: "select max(heartbeat_at) > '\(before)' from postrider_internal.workers")
         try queue.wait(for: slow, toBe: "succeeded")
-        // Undone as a whole and begun anew without it; the hook is gone by then.
+        // The transaction was rolled back and repeated without the function. The hook was deleted by then.
         #expect(try CallbackLog.lines(queue, of: slow) == [])
         #expect(try queue.rows("select callback, sqlstate from postrider.callback_errors") == [["slow", "57014"]])
         #expect(worker.count(of: "worker_reaped") == 0)
@@ -133,7 +133,7 @@ struct CallbackTests {
 
     @Test func `a role that a callback has set is put back, in the transaction and behind it`() throws {
         let queue = try queueWithLog()
-        // Roles are the cluster's: one for each test.
+        // Roles belong to the whole cluster, so each test has its own.
         let role = "tenant_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
         try queue.connection.execute(
             """
@@ -181,7 +181,7 @@ struct CallbackTests {
         #expect(try CallbackLog.lines(queue, of: id) == ["will_start running", "did_stop succeeded"])
         let errors = "select event, sqlstate, error from postrider.callback_errors order by event"
         #expect(try queue.rows(errors) == [["on_success", "57014", "mine"], ["will_start", "57014", "mine"]])
-        // Whoever runs it by hand hears of a cancel as of his own.
+        // A user who runs the callback gets an ordinary error when the statement is cancelled.
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("select postrider.rerun_callback(\(id))")
         }
@@ -227,7 +227,7 @@ struct CallbackTests {
         try queue.wait(60, for: deadly, toBe: "succeeded")
         let errors = "select error from postrider.callback_errors where job_id = \(deadly)"
         #expect(try queue.text(errors)?.hasPrefix("not run: ") == true)
-        // It rested between its tries: a connection for each of them and one beside.
+        // The worker waited between its tries. Each try lost one connection.
         #expect(worker.count(of: "connection_lost") <= 12)
         #expect(worker.end(SIGTERM) == 0)
     }

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What `cancel_all` finds and how it counts; no worker runs.
+/// The jobs that `cancel_all` finds, and its count. No worker runs.
 struct CancelAllTests {
     @Test func `of a large batch the rest ends later, and is not counted`() throws {
         let queue = try TestQueue()
@@ -25,7 +25,7 @@ struct CancelAllTests {
         try queue.wait(until: "select bool_and(state = 'cancelled') from postrider.job_status")
     }
 
-    /// What is asked for, and which of the jobs it is.
+    /// The arguments, and the jobs that they select.
     @Test(arguments: [
         ("", "a b c d e f g"), ("queue => 'q'", "b d f"), ("lane => 'l'", "c d g"), ("tag => 't'", "e f g"),
         ("queue => 'q', lane => 'l'", "d"), ("queue => 'q', tag => 't'", "f"), ("lane => 'l', tag => 't'", "g"),
@@ -36,7 +36,7 @@ struct CancelAllTests {
         for place in ["no track", "its track", "another priority", "later", "a batch"] {
             let queue = try TestQueue(sharedBy: #function, inTransaction: true)
             if place == "its track" {
-                // Tracks are there before the jobs.
+                // The tracks must exist before the jobs.
                 try queue.connection.execute(
                     """
                     insert into postrider_internal.tracks (queue, lane, priority)

@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// The leader's counts behind `client_limits`.
+/// The leader's counts for `client_limits`.
 struct ClientCountTests {
     private let client = TestRole.client.name
 
@@ -48,7 +48,7 @@ struct ClientCountTests {
         #expect(try session.query(error).int64(0, 0) == 0, "a client sees its row without the error")
         #expect(try session.query("select count(*) from postrider.client_status").int64(0, 0) == 1)
         #expect(try TestRole.reader.connect(queue).query(error).int64(0, 0) == 1)
-        // As if 10 s had passed.
+        // Moves the failure back, as if 10 s had passed.
         let retry = "update postrider_internal.client_counting set failed_at = failed_at - interval '10 s'"
         try queue.connection.execute(
             """
@@ -61,7 +61,7 @@ struct ClientCountTests {
                 select is_counted and unfinished = 1 and count_error is null
                   from postrider.client_status where role = '\(client)'
                 """)
-        // The error of a count that ends with its last limit is forgotten, too.
+        // When the last limit is deleted, the error of the count is deleted too.
         try queue.connection.execute(
             "update postrider_internal.client_counting set scope = null, failed_at = now(), error = 'old'; delete from postrider.client_limits; \(retry)"
         )
@@ -71,7 +71,7 @@ struct ClientCountTests {
         #expect(worker.count(of: "enlisted") == 1)
     }
 
-    /// The rows that an INSERT reads of the tables behind the limits.
+    /// The rows that an INSERT reads in the tables of the limits.
     @Test(arguments: [false, true])
     func `a check of limits reads a few rows by index, and none without limits`(hasLimits: Bool) throws {
         let fixture = try LimitFixture("max_unfinished, max_lanes", "100000, 1000")
@@ -142,7 +142,7 @@ struct ClientCountTests {
         #expect(try fixture.queue.number("select postrider.cancel_all()") > 0)
         try check("0 0", "cancelled all")
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_lanes") == 0)
-        // Without limits nothing is kept.
+        // Without limits, the leader keeps no counts.
         try fixture.queue.connection.execute("delete from postrider.client_limits")
         try fixture.count()
         #expect(
@@ -164,7 +164,7 @@ struct ClientCountTests {
         try fixture.client.execute("\(insert) from generate_series(1, 35000) i")
         try fixture.count()
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
-        // An INSERT that is open when the recount begins, with ids on both sides of its start.
+        // This INSERT is open when the recount begins. Its ids lie on both sides of the recount's start.
         let open = try TestRole.client.connect(fixture.queue)
         try open.execute("begin; \(insert) from generate_series(1, 300) i")
         try fixture.limit(client, "max_unfinished, max_lanes", "1000000, 1000")
@@ -182,7 +182,7 @@ struct ClientCountTests {
         }
         try fixture.recount()
         #expect(try fixture.usage() == fixture.truth())
-        // The INSERT that began before it could see the limits is in it, too.
+        // The recount includes the INSERT that began before it could see the limits.
         #expect(try fixture.queue.number("select unfinished from postrider.client_status") > 35_000)
         #expect(
             TestRole.words(
@@ -199,7 +199,7 @@ struct ClientCountTests {
             "insert into postrider.jobs (url, lane) select 'http://h/', 'lane ' || i from generate_series(1, 12000) i"
         try fixture.client.execute("insert into postrider.jobs (url) values ('http://h/')")
         try fixture.count()
-        // Two statements of one transaction, and ids on both sides of the place where the recount begins.
+        // Two statements of one transaction, with ids on both sides of the recount's start.
         let open = try TestRole.client.connect(fixture.queue)
         try open.execute("begin; \(rows)")
         if isRecount {
@@ -246,12 +246,12 @@ struct ClientCountTests {
                         case 0:
                             try session.execute("begin; \(rows); savepoint s; \(rows); rollback to s; \(rows); commit")
                         case 1: try session.execute("begin; \(rows); rollback")
-                        // More lanes than the leader counts in a step.
+                        // More lanes than the leader counts in one step.
                         case 2 where random.chance(10):
                             try session.execute(
                                 "insert into postrider.jobs (url, lane) select 'http://h/', 'l' || i from generate_series(1, 2500) i"
                             )
-                        // Others may have ended or retried the job in the meantime.
+                        // Other sessions may have ended or retried the job in the meantime.
                         case 2, 3:
                             for _ in 1...20 {
                                 _ = TestRole.refusal(
@@ -274,7 +274,7 @@ struct ClientCountTests {
             }
         }
         for round in 0..<40 {
-            // A recount is under way most of the time, some from a scope that has just changed.
+            // A recount is in progress most of the time, sometimes after a change of its scope.
             if round % 10 == 5 {
                 try fixture.queue.connection.execute(
                     "update postrider_internal.client_counting set recounted_at = null")

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The program among settings that ask for another encoding than its own: each place that libpq has for one.
+/// The program with a foreign client encoding, set in each place that libpq reads.
 struct ClientEncodingTests {
-    /// Words of `env`, and what is added to the connection string.
+    /// The variables for `env`, and the additions to the connection string.
     private static func places(_ folder: borrowing TestFolder) throws -> [(variables: [String: String], text: String)] {
         try folder.write("service", "[latin]\nclient_encoding=LATIN1\n")
         return [
@@ -32,7 +32,7 @@ struct ClientEncodingTests {
             #expect(
                 try queue.text("select result -> 'form' ->> 'a' from postrider.job_status where id = \(id)") == "é€",
                 "\(place)")
-            // Both that read for the pages: the dashboard's session and the one of the metrics.
+            // Two sessions read for the pages: the dashboard's session and the session for metrics.
             let page = try PageReader(port: port).read("/jobs/\(id)")
             #expect(page.status == 200 && page.lines.contains { $0.contains("€") }, "\(place)")
             #expect(try PageReader(port: port).read("/metrics").lines.contains("postrider_database_up 1"))

@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// What `client_limits` refuses, and in which words.
+/// The refusals of `client_limits`, with their messages.
 struct ClientLimitTests {
     private let client = TestRole.client.name
 
@@ -60,7 +60,7 @@ struct ClientLimitTests {
             let words = "PR015\n\(column)\njobs.\(column): \(message)\n\(hint)"
             let row = "insert into postrider.jobs (\(columns)) values"
             #expect(TestRole.words(of: "\(row) (\(values))", fixture.client) == words)
-            // As one of several rows, too; the others are not inserted either.
+            // The limit also holds for one of several rows. The other rows are not inserted either.
             #expect(
                 TestRole.words(of: "\(row) (\(values)), (\(values))", fixture.client) == words, "two rows")
         }
@@ -84,7 +84,7 @@ struct ClientLimitTests {
                 """)
         #expect(try fixture.queue.number("select count(*) from postrider.jobs") == 0)
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
-        // At the limits all is well.
+        // A job exactly at the limits is accepted.
         try fixture.client.execute(
             """
             insert into postrider.jobs (url, priority, timeout, method, body) values
@@ -112,7 +112,7 @@ struct ClientLimitTests {
         let row = "insert into postrider.jobs (url) values ('http://h/')"
         for _ in 1...2 { try fixture.client.execute(row) }
         #expect(try fixture.queue.number("select count(*) from postrider_internal.ready where track > 0") == 2)
-        // Before the leader has counted, each transaction knows its own rows only.
+        // Until the leader has counted, each transaction knows only its own rows.
         try fixture.count()
         #expect(
             TestRole.words(of: row, fixture.client)?.contains("would have 3 unfinished jobs, and its limit is 2")
@@ -148,7 +148,7 @@ struct ClientLimitTests {
         try other.execute("commit")
         try fixture.count()
         #expect(try fixture.usage() == "6 -")
-        // This transaction has six of its own.
+        // This transaction has inserted six jobs.
         #expect(
             TestRole.words(of: "insert into postrider.jobs (url) values ('http://h/')", fixture.client)?
                 .contains("13 unfinished jobs") == true)
@@ -178,7 +178,7 @@ struct ClientLimitTests {
             try fixture.queue.rows(shown) == [
                 ["test_client", "2", "2", "true"], ["test_stranger", "4", "4", "false"],
             ])
-        // A client sees itself alone.
+        // A client sees only its own row.
         #expect(
             try stranger.query("select string_agg(role, ' ') from postrider.client_status").text(0, 0)
                 == "test_stranger")
@@ -200,7 +200,7 @@ struct ClientLimitTests {
         try fixture.queue.connection.execute("reset role")
         try fixture.count()
         #expect(try fixture.queue.rows("select role from postrider.client_status") == [])
-        // The rows of a client's security definer function are the client's.
+        // Rows inserted by a client's security definer function count for the client.
         let schema = """
             create schema app; grant usage, create on schema app to \(client); set role \(client);
             create function app.add() returns void language sql security definer
@@ -232,7 +232,7 @@ struct ClientLimitTests {
         #expect(try copy(3) == .init(status: 0, output: ""))
         try fixture.count()
         #expect(try fixture.usage() == "3 -")
-        // Batches and chains are counted by their members.
+        // Batches and chains count by their members.
         try fixture.queue.connection.execute("update postrider.client_limits set max_unfinished = 7")
         try fixture.client.execute(spec)
         try fixture.count()
@@ -264,7 +264,7 @@ struct ClientLimitTests {
             """)
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
-        // Three members wait in a paused queue, and a tick comes every second: far beyond two.
+        // Three members wait in a paused queue, and a tick comes every second. That is far above the limit of two.
         try queue.wait(until: "select count(*) >= 2 from postrider.jobs where tag = 's'")
         try queue.wait(
             until: "select count(*) = 4 from postrider.jobs where parent_id is not null and kind = 'request'")

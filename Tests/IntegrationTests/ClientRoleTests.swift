@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a client may do, and what it tries to do beyond that.
+/// The rights of a client, and its attempts to exceed them.
 struct ClientRoleTests {
     @Test func `a client inserts by INSERT, COPY and submit, and reads and cancels what it inserted`() throws {
         let queue = try TestQueue()
@@ -31,7 +31,7 @@ struct ClientRoleTests {
         #expect(try client.query("select postrider.cancel(\(chain))").bool(0, 0))
         #expect(try client.query("select postrider.cancel(\(id))").bool(0, 0))
         #expect(try queue.rows("select distinct created_by from postrider.jobs") == [["test_client"]])
-        // What is wrong with a row or a spec is said to it as to everybody.
+        // A client gets the same error messages for rows and specs as other users.
         #expect(TestRole.refusal(of: "insert into postrider.jobs (url) values ('ftp://h/')", client) == "PR001")
         #expect(
             TestRole.refusal(of: "select postrider.submit('{\"url\": \"http://h/\", \"priority\": 1000}')", client)
@@ -83,7 +83,7 @@ struct ClientRoleTests {
         let database = TestRole.stranger.database(queue.database)
         let message = Mutex<String?>(nil)
         let thief = BackgroundThread {
-            // Takes the position that the client's member has, and waits for its commit.
+            // Takes the position of the client's member, and waits for the member's commit.
             let sql = """
                 insert into postrider.jobs (parent_id, name, url)
                 values (\(chain), nullif('\(name)', ''), 'http://thief/{{a.body}}')
@@ -112,7 +112,7 @@ struct ClientRoleTests {
             select postrider_internal.spec_duplicate(
               array[row(1, null, null, '$', 'request', null, false, '{"dedupe_key": "k"}', null)::postrider_internal.spec_node], 'job 1') is null
             """
-        // As an INSERT of the same key tells.
+        // An INSERT of the same key reveals the same.
         #expect(try !stranger.query(guess).bool(0, 0))
         try client.execute("select postrider.cancel(1)")
         #expect(try stranger.query(guess).bool(0, 0))
@@ -133,13 +133,13 @@ struct ClientRoleTests {
             #expect(try client.query("select 1 from postrider.\(view)").rowCount == rows, "\(view)")
             #expect(try stranger.query("select 1 from postrider.\(view)").rowCount == 0, "\(view)")
         }
-        // Nor does the message of a cast that fails show what it was about.
+        // The message of a failed cast does not reveal the value either.
         for (view, column) in [
             ("job_status", "error_code"), ("job_status", "worker"), ("attempts", "worker || error_code"),
         ] {
             #expect(try stranger.query("select 1 from postrider.\(view) where (\(column))::int = 1").rowCount == 0)
         }
-        // A function that costs nothing is asked first where a plan is free to choose.
+        // The planner may call a function with a low cost before other conditions.
         try stranger.execute(
             """
             create temp table seen (word text);

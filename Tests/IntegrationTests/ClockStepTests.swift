@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The database's clock was set back by an hour: what was written before lies ahead.
+/// The database's clock was set back by an hour, so earlier rows have times in the future.
 struct ClockStepTests {
     @Test func `a worker that died before the step is noticed, and another leads`() throws {
         let target = try TargetServer { request in request.turn > 1 ? TargetStep.answer(200) : [.hang] }

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// In Turkish the small letter of I is ı; the names of HTTP, URLs and cron are ASCII wherever they are.
+/// In Turkish the lower case of I is ı. The names of HTTP, URLs and cron are ASCII under every locale.
 struct CollationTests {
     private static let icu: Comment = "the server was built without ICU"
     let target: TargetServer
@@ -83,7 +83,7 @@ struct CollationTests {
         #expect(refusal(chain("a.body[٣]")) == badTemplate)
         #expect(refusal(chain("a.٣")) == refusal(chain("a.x")))
         #expect(refusal(chain("a.body[3]")) == nil && refusal(chain("a.body.٣")) == nil)
-        // The last two are no-break spaces.
+        // The last two texts contain no-break spaces.
         let isTaken = [" {{a.body}}\\n", "\u{A0}{{a.body}}", "{{a.body}}\u{A0}"].map { each in
             refusal(
                 """

@@ -6,10 +6,11 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Outages that all workers have in common, for longer than the ten seconds after which a silent one is lost. Who is
-/// back first has not seen the silence of the others.
+/// Outages of all workers together, longer than the ten seconds after which a silent worker is lost.
+///
+/// The first worker that returns has not observed the silence of the others, so it must not declare them lost.
 struct CommonOutageTests {
-    /// First calls wait for the test, second ones are answered at once.
+    /// Holds the first call of each path until the test releases it. Later calls are answered at once.
     private static func target() throws -> TargetServer {
         try TargetServer { request in (request.turn == 1 ? [.held] : []) + TargetStep.answer(200) }
     }
@@ -36,7 +37,7 @@ struct CommonOutageTests {
         )
         workers[0].send(SIGCONT)
         try queue.wait(until: "select exists (select from postrider.worker_status where leader and state = 'running')")
-        // The leader looks for lost workers each second, before it lets jobs expire.
+        // Each second, the leader first reaps lost workers and then expires jobs.
         let expired = try queue.insert("url, expires_at", "'\(target.url)/c', now() + interval '2 s'")
         try queue.wait(for: expired, toBe: "expired")
         workers[1].send(SIGCONT)
@@ -64,7 +65,8 @@ struct CommonOutageTests {
             database = queue.database
             alive = [try Self.worker(queue, target, "/a"), try Self.worker(queue, target, "/b")]
             dead = try Self.worker(queue, target, "/dead")
-            // A claim's commit is not waited for: a crash right behind it takes it back, and the call is made again.
+            // A claim does not wait for its commit to reach the disk. A crash right after it undoes the claim, and the
+            // call is made again.
             try queue.connection.execute("checkpoint")
         }
         cluster.stop(.immediate)
@@ -73,7 +75,7 @@ struct CommonOutageTests {
         try cluster.start()
         try TestClock.wait(10, for: "a worker to be back") { alive.contains { $0.count(of: "enlisted") == 2 } }
         let back = TestClock.now
-        // It has a slot that is free.
+        // The worker has a free slot.
         let fresh = try RunningWorker(database, concurrency: 1)
         try TestClock.wait(30, for: "the second call of the dead worker's job") { target.requests("/dead").count == 2 }
         #expect(TestClock.seconds(since: back) < Soak.seconds(15))
@@ -98,12 +100,12 @@ struct CommonOutageTests {
               heartbeat_at = clock_timestamp() - interval
             """
         let beat = "select postrider_internal.beat(\(first), 0, false, false)"
-        // A lock, a machine that stood still, a clock that was set ahead.
+        // The pause may come from a lock, a machine that stood still, or a clock that was set ahead.
         try queue.connection.execute("\(silence) '12 s'")
         #expect(try queue.rows(lost) == [])
         try queue.connection.execute(beat)
         #expect(try queue.rows(lost) == [])
-        // Sessions that were lost.
+        // The pause comes from lost sessions.
         try queue.connection.execute("\(silence) '12 s'")
         let again = try queue.number(
             """
@@ -114,7 +116,7 @@ struct CommonOutageTests {
         try queue.connection.execute(
             "update postrider_internal.workers set steady_since = heartbeat_at where id = \(again)")
         #expect(try queue.rows("select lost_worker::text from postrider_internal.reap(\(again), \(next))") == [])
-        // A pause of less is none.
+        // A shorter pause does not count.
         try queue.connection.execute("\(silence) '4 s' where id = \(again)")
         try queue.connection.execute("select postrider_internal.beat(\(again), 0, false, false)")
         #expect(

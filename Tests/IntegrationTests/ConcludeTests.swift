@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The end of a job and what its functions wrote are one, whatever dies.
+/// The end of a job and the writes of its functions are one transaction, whatever process dies.
 struct ConcludeTests {
     private let target: TargetServer
 
@@ -33,7 +33,7 @@ struct ConcludeTests {
         let rounds = Soak.count(40, reduced: 4)
         let jobs = 100
         let watcher = try PGConnection(queue.database)
-        // In one snapshot: ends without effect, effects without end, effects of one job twice.
+        // One snapshot must show no effects without an end, no end without effects, and no job with two effects.
         let torn = """
             select (select count(*) from postrider_internal.results r
                     where not exists (select from app.effects e where e.job = r.job_id))
@@ -117,7 +117,7 @@ struct ConcludeTests {
 
     @Test func `a look at many ends that fails holds up none but the one that is to blame`() throws {
         let queue = try TestQueue()
-        // As a limit of time or memory strikes: while the ends are looked at, before any is taken.
+        // The error strikes like a limit of time or memory: while the ends are read, before one is stored.
         try queue.connection.execute(
             """
             create schema app;
@@ -186,7 +186,7 @@ struct ConcludeTests {
                 && row[0][1]?.hasPrefix("not sent: the end of the job") == true)
     }
 
-    /// Has this done where the webhook of a job of tag `vast` is written.
+    /// Runs this code where the webhook of a job with the tag `vast` is written.
     private static func slowWebhooks(_ call: String) -> String {
         """
         create function public.slow() returns trigger language plpgsql as $$

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Many calls at once, in real time; one test at a time, since each measures.
+/// Many calls at once in real time. The tests run one at a time, because each measures.
 @Suite(.serialized)
 struct ConcurrencyTests {
     @Test(arguments: Soak.isOn ? [(8, 80), (64, 640)] : [(8, 80)])
@@ -18,7 +18,7 @@ struct ConcurrencyTests {
         try queue.insert(calls, "url", "'\(httpbin.url)/delay/1'")
         try queue.waitUntilDone(40)
         let took = TestClock.seconds(since: start)
-        // How long a call takes is the server's and the machine's affair; that no slot stands idle is the worker's.
+        // The length of a call depends on the server and the machine. The worker is responsible for idle slots.
         let inCalls = try queue.number("select sum(total_us) from postrider_internal.results")
         let idle = took - Double(inCalls) / 1_000_000 / Double(concurrency)
         #expect(took >= 10 && idle < Soak.seconds(2))

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `credentials.place` as a list: an API that wants its token in another place for each kind of body.
+/// `credentials.place` as a list: an API that wants its token in a different place for each kind of body.
 struct CredentialPlaceTests {
     @Test func `of a list of places the first that fits the request is used`() throws {
         let queue = try TestQueue()

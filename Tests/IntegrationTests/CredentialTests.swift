@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Credentials: where calls carry them, who may use them where, and that nobody sees them.
+/// Credentials: their place in a call, the services that may use them, and their secrecy.
 struct CredentialTests {
     private let api: TokenAPI
 
@@ -83,14 +83,14 @@ struct CredentialTests {
         #expect(try queue.number("select count(*) from postrider_internal.secrets") == 0)
         #expect(try self.end(queue, queue.insert(columns, values))[0] == "not_logged_in")
         #expect(api.log.count == 1)
-        // Whatever its state is said to be by whoever inserts it.
+        // The state in an INSERT by a user is ignored.
         try queue.connection.execute(
             "insert into postrider.credentials (name, kind, state) values ('unused', 'bearer', 'active')")
         let unused = "select state from postrider.credential_status where name = 'unused'"
         #expect(try queue.text(unused) == "logged_off")
         let never = try queue.insert("url, credential", "'\(api.url)/open/x', 'unused'")
         #expect(try self.end(queue, never)[0] == "not_logged_in")
-        // What failed for want of a login succeeds after one.
+        // A job that failed for lack of a login succeeds after one.
         try queue.connection.execute(
             "select postrider.log_in('user', '{\"access_token\": \"t2\"}'), postrider.retry(\(before))")
         #expect(try body(queue, before).contains("Bearer t2"))
@@ -241,7 +241,7 @@ struct CredentialTests {
             let text = try body(queue, id)
             return (text, try queue.number("select from_cache::int from postrider.job_status where id = \(id)") == 1)
         }
-        // Answers that set cookies are not cached, so these come by cache_put.
+        // Answers that set cookies are not cached. So the test stores these by cache_put.
         for name in ["ada", "bob"] {
             #expect(try call(name, "c", "null").0.contains("\"cookie\": null"))
             #expect(try call(name, "c", "null").0.contains("\"cookie\": \"visitor=\(name)\""))
@@ -263,7 +263,7 @@ struct CredentialTests {
             "insert into postrider.credentials (name, kind) values ('a', 'bearer'); select postrider.log_in('a', '{\"access_token\": \"t\"}')"
         )
         let keyless = try RunningWorker(queue.database)
-        // Still plain: the worker may use it as it is.
+        // The secret is still plain, and the worker can use it unchanged.
         #expect(try body(queue, queue.insert("url, credential", "'\(api.url)/open/x', 'a'")).contains("Bearer t"))
         let worker = try api.worker(queue)
         try queue.wait(until: "select bool_and(sealed is not null and plain is null) from postrider_internal.secrets")
@@ -299,7 +299,7 @@ struct CredentialTests {
             "select format('%I.%I', schemaname, relname) from (select schemaname, relname from pg_stat_user_tables union all select schemaname, viewname from pg_views where schemaname like 'postrider%') t"
         )
         for table in tables.compactMap({ $0[0] }) {
-            // The job's answer is what the server said; this one does not repeat the query.
+            // The job stores the server's answer. This server does not repeat the query.
             #expect(
                 try queue.number("select count(*) from \(table) t where t::text like '%verysecret%'") == 0, "\(table)")
         }

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the dashboard answers to whoever asks, beside the page itself.
+/// The dashboard's answers to requests, apart from the page's content.
 struct DashboardAnswerTests {
     @Test func `pages load nothing but what the worker serves, stand in no frame and are kept by nobody`() throws {
         let queue = try TestQueue()
@@ -32,7 +32,7 @@ struct DashboardAnswerTests {
         #expect(page.contains(#"<span class="state open">open</span>"#))
     }
 
-    /// A name of somebody's own that leads to 127.0.0.1 makes our pages part of that somebody's site.
+    /// An attacker's host name can resolve to 127.0.0.1. It must not make our pages part of the attacker's site.
     @Test(arguments: [
         ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true),
         ("[::1]:80", true),
@@ -57,7 +57,7 @@ struct DashboardAnswerTests {
         for path in ["/", "/jobs", "/jobs/1", "/lanes", "/dashboard.js", "/nowhere", "/metrics"] {
             let refused = try watched.pages.read(path)
             #expect(refused.status == 401)
-            // Of two headers the reader keeps the last.
+            // Of two headers with one name, the reader keeps the last.
             #expect(refused.headers["www-authenticate"] == #"Basic realm="postrider", charset="UTF-8""#)
         }
         let headers = ["Host: workers.example.com", "Authorization: Basic OjAxMjM0NTY3ODlhYmNkZWYwMTIz"]
@@ -76,7 +76,7 @@ struct DashboardAnswerTests {
         let second = try watched.pages.read("/jobs")
         #expect(second.status == 503)
         #expect(second.lines.joined().contains("other readers wait for the database already"))
-        // It waits a second; a thread that waited for as long as the first would be one of few.
+        // The request waits a second. A longer wait would block one of few threads.
         #expect(TestClock.now - start < 4_000_000_000)
         #expect(try watched.status("/metrics") == 200)
         first.join()

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Pages of the dashboard as they are served.
+/// The pages of the dashboard as the worker serves them.
 struct DashboardPageTests {
     private static func read(_ watched: WatchedWorker, _ path: String) throws -> (status: Int, text: String) {
         let answer = try watched.pages.read(path)

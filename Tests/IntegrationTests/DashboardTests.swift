@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The dashboard as a browser shows it.
+/// The dashboard in a browser.
 @Suite(.enabled(if: Browser.isInstalled, "chromium-driver is not installed"))
 struct DashboardTests {
     @Test func `a person goes from the overview to the reason why a job failed, and to why another one waits`() throws {
@@ -107,7 +107,7 @@ struct DashboardTests {
         let quoted = evil.replacing("'", with: "''").replacing(#"\u{202e}"#, with: "\u{202e}")
         try queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('\(quoted)', 'http://h/')")
-        // The target answers with the body that it is sent.
+        // The target answers with the request's body.
         let id = try queue.insert(
             "method, url, tag, queue, lane, metadata, body_json",
             """
@@ -156,7 +156,7 @@ struct DashboardTests {
             print(browser.execute_script("return getComputedStyle(document.querySelector('header')).display"))
             """, ["\(watched.pages.port)"])
         #expect(shown.prefix(2) == ["Overview", "flex"], "\(shown)")
-        // The refused page is the only one that the console speaks of.
+        // The refused page is the only one with console messages.
         #expect(shown.dropFirst(2).allSatisfy { $0.contains("401") }, "\(shown)")
     }
 }

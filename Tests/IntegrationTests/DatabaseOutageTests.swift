@@ -6,7 +6,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// PostgreSQL goes and comes back under load; the worker is left alone with it.
+/// PostgreSQL stops and starts under load. No user helps the worker.
 struct DatabaseOutageTests {
     @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
     func `PostgreSQL stops and starts under load: nothing is lost, and nobody spins meanwhile`(
@@ -40,7 +40,7 @@ struct DatabaseOutageTests {
             try TestClock.wait(20, for: "five attempts to connect behind the loss") {
                 zip(workers, failures).allSatisfy { Self.failures($0) >= $1 + 6 }
             }
-            // The waits before them are 25, 50, 100, 200 and 400 ms at least.
+            // The waits before the tries are at least 25, 50, 100, 200 and 400 ms.
             #expect(TestClock.seconds(since: stopped) > 0.77)
             for (worker, past) in zip(workers, cpu) {
                 #expect(worker.isRunning)
@@ -67,7 +67,7 @@ struct DatabaseOutageTests {
         for worker in workers { #expect(worker.end(15) == 0) }
     }
 
-    /// How often the duties session was lost or could not connect.
+    /// The number of times that the session for duties was lost or could not connect.
     private static func failures(_ worker: RunningWorker) -> Int {
         worker.output.split(separator: "\n").count {
             $0.contains("\"event\":\"connection_lost\"") && $0.contains("\"session\":\"duties\"")
@@ -78,7 +78,7 @@ struct DatabaseOutageTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 32)
-        // A worker whose first look at the schema fails ends.
+        // A worker ends if its first check of the schema fails.
         try worker.wait(for: "enlisted")
         let rounds = Soak.count(30, reduced: 6)
         let started = TestClock.now
@@ -97,14 +97,14 @@ struct DatabaseOutageTests {
             #expect(ended <= 3)
             thirds += ended == 3 ? 1 : 0
         }
-        // One session claims, one does the duties. The third is the one that prunes: there for a moment, each time 10 s
-        // and more after its worker came to lead.
+        // One session claims, one does the duties, and a third one prunes. The third exists only for a moment, at least
+        // 10 s after its worker became the leader.
         #expect(thirds <= Int(TestClock.seconds(since: started) / 10))
         try queue.waitUntilDone(30)
         #expect(try queue.states() == "succeeded \(rounds * 300)")
         #expect(try queue.unexplainedCalls(target) == [])
         #expect(worker.count(of: "enlisted") >= rounds)
-        // Two sessions, one loss each a round; more would be attempts that follow each other without a wait.
+        // Two sessions, each with one loss per round. More would mean tries without a wait.
         #expect(worker.count(of: "connected") <= 2 * (rounds + 1))
         #expect(worker.end(15) == 0)
     }

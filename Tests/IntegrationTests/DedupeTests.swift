@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// One unfinished job for each dedupe_key of a queue.
+/// A queue has at most one unfinished job for each dedupe_key.
 struct DedupeTests {
     private static func refusal(_ queue: borrowing TestQueue, _ sql: String) throws -> PGError {
         let connection = try PGConnection(queue.database)
@@ -46,12 +46,12 @@ struct DedupeTests {
         #expect([all.int64(0, 0), all.int64(0, 1)] == [id, other])
         #expect(try queue.text("select dedupe_key from postrider.job_status where id = \(id)") == "k")
         #expect(try queue.text("select postrider.find_job('unknown')") == nil)
-        // A key is free again once its job has ended.
+        // The key is free again after the end of its job.
         try queue.connection.execute("select postrider.cancel(\(id))")
         #expect(try queue.text("select postrider.find_job(dedupe_key => 'k')") == nil)
     }
 
-    /// A row that is good at first sight is not checked against all rules. These rows are.
+    /// A plain row is not checked against all rules. These rows must be checked.
     @Test(arguments: [
         "priority, 101", "timeout, '-1 s'", "headers, '{\"a b\": \"c\"}'", "service, 'nobody'",
         "body, convert_to(repeat('1', 20000000), 'UTF8')",
@@ -213,7 +213,7 @@ struct DedupeTests {
                 ["http://h/1", "1", "1"], ["http://h/3", "1", "3"], ["http://h/6", "3", "1"], ["http://h/7", "3", "2"],
             ])
         #expect(try queue.number("select count(*) from postrider_internal.members where parent_id = \(tree)") == 2)
-        // A client may read nothing of jobs but ids.
+        // A client may read only the ids of jobs.
         let client = try TestRole.client.connect(queue)
         let held = #"{"url": "http://h/8", "dedupe_key": "k", "on_duplicate": "skip"}"#
         let batch = try client.query(
@@ -233,7 +233,7 @@ struct DedupeTests {
             queue,
             "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}, {\"batch\": [\(inner), \(inner)]}]}')")
         #expect(nested.message.hasPrefix("$.chain[1].batch: all members are left out"))
-        // Of an error too the place is that of the member.
+        // An error also names the place of the member.
         let taken = try Self.refusal(
             queue,
             "select postrider.submit('{\"chain\": [{\"url\": \"http://h/\"}, {\"url\": \"http://h/\", \"dedupe_key\": \"k\"}]}')"

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Workers that may have few files open: what is short for them is no fault of a job.
+/// Workers with a low limit of open files. A shortage of descriptors must not fail jobs.
 @Suite(.serialized)
 struct DescriptorTests {
     private let target: TargetServer
@@ -22,7 +22,7 @@ struct DescriptorTests {
             under: ["/bin/sh", "-c", limits + " && exec \"$0\" \"$@\""])
     }
 
-    /// How many files a worker may have open: soft and hard, as `/proc` shows them.
+    /// The soft and hard limits of a worker's open files, as in `/proc`.
     private func limits(of worker: RunningWorker) throws -> [Substring] {
         let file = unsafe open("/proc/\(worker.pid)/limits", O_RDONLY | O_CLOEXEC)
         defer { close(file) }

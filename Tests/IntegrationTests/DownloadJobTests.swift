@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `download_to`, from the row to the file.
+/// `download_to`, from the job's row to the file.
 struct DownloadJobTests {
     @Test func `a job whose download breaks off goes on where it was, and uses no attempt for that`() throws {
         let folder = try TestFolder()

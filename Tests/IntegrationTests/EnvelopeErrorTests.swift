@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The codes inside answers, as columns, and answers that have nothing to say.
+/// The columns with the service's own error codes, and answers without content.
 struct EnvelopeErrorTests {
     private static let envelope = """
         {"code": "$.code", "message": "$.msg", "errors": {"301": "user_not_found", "X-9": "busy"}}

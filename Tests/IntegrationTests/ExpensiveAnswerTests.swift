@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Expressions of one client that take hours over an answer of 30,000 numbers, while another client's plain jobs run.
+/// One client's expressions take hours over an answer of 30,000 numbers, while another client's plain jobs run.
 struct ExpensiveAnswerTests {
     static let evil = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
     static let list = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
@@ -14,14 +14,14 @@ struct ExpensiveAnswerTests {
         try TargetServer { request in TargetStep.answer(200, request.path.hasPrefix("/large") ? list : "{\"a\": 1}") }
     }
 
-    /// With a shorter limit than users have, since the tests have many such answers.
+    /// A shorter limit than the default, because the tests have many such answers.
     static func queue(_ limit: String = "300 ms") throws -> TestQueue {
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set judge_timeout = '\(limit)'")
         return queue
     }
 
-    /// Runs 20 plain jobs of another lane, one after the other; the slowest and the median of their times, in seconds.
+    /// Runs 20 plain jobs of another lane in a row. Returns the slowest and the median time in seconds.
     static func plainJobs(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> (
         median: Double, slowest: Double
     ) {
@@ -41,7 +41,7 @@ struct ExpensiveAnswerTests {
         return (times[times.count / 2], times.last ?? 0)
     }
 
-    /// What a job may ask of its answer that takes hours.
+    /// Each column whose expression can take hours over an answer.
     static let entries: [(name: String, columns: String, values: String)] = [
         ("extract", "extract", "'\(evil)'"),
         ("paginate.items", "paginate", "'{\"style\": \"page\", \"param\": \"p\", \"items\": \"\(evil)\"}'"),
@@ -70,7 +70,7 @@ struct ExpensiveAnswerTests {
         #expect(
             try queue.number("select count(*) from postrider.job_status where url like '%/large' and state = 'running'")
                 > 4)
-        // 40 s before; the bound is for a machine with other work.
+        // An earlier version took 40 s. The bound leaves room for other work on the machine.
         #expect(busy.median < max(0.05, 5 * quiet.median) && busy.slowest < 2, "\(quiet) became \(busy)")
         try queue.wait(until: "select count(*) >= 3 from postrider_internal.results where error_code is not null")
         #expect(
@@ -80,7 +80,7 @@ struct ExpensiveAnswerTests {
                   (error like '%300 ms%simplify \(name)%')::text, state
                 from postrider.job_status where error_code is not null
                 """) == [["too_expensive", "200", "1", "60001", "true", "failed"]])
-        // None of those that wait keeps a cancel waiting.
+        // No waiting answer delays a cancel.
         _ = try queue.number("select postrider.cancel_all()")
         try queue.wait(
             5, until: "select count(*) = count(*) filter (where state <> 'running') from postrider.job_status")
@@ -170,7 +170,7 @@ struct ExpensiveAnswerTests {
         let queue = try Self.queue("10 ms")
         let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])
         defer { worker.kill() }
-        // A quarter of 64 MiB, of which each takes 256 KiB at least.
+        // The limit is a quarter of 64 MiB, and each answer takes at least 256 KiB.
         try queue.insert(120, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
         try queue.wait(until: "select count(*) > 10 from postrider.job_status where state = 'scheduled'")
         #expect(try queue.number("select max(attempt) from postrider.job_status where state = 'scheduled'") == 0)
@@ -186,7 +186,7 @@ struct ExpensiveAnswerTests {
         let worker = try RunningWorker(queue.database, concurrency: 8, ["--drain", "1s"])
         try queue.insert(3, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
         try queue.insert(3, "url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
-        // The server has sent them all a moment before the worker has read them all.
+        // The server has sent all answers a moment before the worker has read them.
         try queue.wait(until: "select sum(judgements_waiting) = 6 from postrider.worker_status")
         #expect(worker.end(SIGTERM) == 0)
         #expect(try queue.states() == "scheduled 3, unknown 3")

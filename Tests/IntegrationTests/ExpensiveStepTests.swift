@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Steps of batches and chains that take long to begin: by their run_if, or since they read large answers.
+/// Steps of batches and chains that begin slowly: because of their run_if, or because they read large answers.
 struct ExpensiveStepTests {
-    /// 7 MB of JSON: a list of ids, and what takes long to parse.
+    /// 7 MB of JSON: a list of ids, and a part that takes long to parse.
     private static let large =
         #"{"ids": [1, 2, 3], "rest": ["# + Array(repeating: "1", count: 3_500_000).joined(separator: ",") + "]}"
 
@@ -18,7 +18,7 @@ struct ExpensiveStepTests {
         }
     }
 
-    /// Runs a chain of two plain steps again and again; the slowest, in seconds.
+    /// Runs `count` chains of two plain steps in a row. Returns the slowest time in seconds.
     private static func plainChains(_ count: Int, _ queue: borrowing TestQueue, _ target: TargetServer) throws -> Double
     {
         var slowest = 0.0

@@ -4,13 +4,13 @@ import PGClient
 import TestSupport
 import Testing
 
-/// APIs that refuse a token that has ended by another status than 401.
+/// APIs that refuse an expired token with a status other than 401.
 struct ExpiredStatusTests {
     private let api: TokenAPI
 
     init() throws { api = try TokenAPI() }
 
-    /// The state and error_code of a call that is answered by this status until it carries the second token.
+    /// The state and error_code of a call. The server answers with this status until the call carries the second token.
     private func outcome(_ status: Int, _ expired: String) throws -> [String?] {
         let target = try TargetServer { request in
             if request.path == "/token" { return TargetStep.answer(200, #"{"token": "t2"}"#) }

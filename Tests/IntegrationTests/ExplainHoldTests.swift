@@ -5,13 +5,13 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What holds a job that could run otherwise: pauses, limits, that nobody would take it. And when it runs all the same.
+/// Explanations of holds: pauses, limits, and queues that no worker takes. And the time at which the job runs anyway.
 struct ExplainHoldTests {
     private func explain(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
         try queue.text("select postrider.explain(\(id))") ?? ""
     }
 
-    /// A worker of which nothing runs but its row, and times in UTC.
+    /// Registers a worker that is only a row, and sets the time zone to UTC.
     private func enlisted() throws -> TestQueue {
         let queue = try TestQueue()
         try queue.connection.execute("set timezone = 'UTC'")
@@ -20,7 +20,7 @@ struct ExplainHoldTests {
         return queue
     }
 
-    /// A lane `l` at a priority of 0, of which one call is about to begin, by plain SQL.
+    /// Gives lane `l` limits. By plain SQL, one call of priority 0 is about to begin.
     private func limit(_ queue: borrowing TestQueue, _ limits: String) throws {
         try queue.connection.execute(
             """
@@ -42,7 +42,7 @@ struct ExplainHoldTests {
         #expect(
             try explain(queue, later).hasSuffix("; select postrider.resume_lane('sp') lets it run at its run_at."))
         #expect(try explain(queue, ready).hasSuffix("; select postrider.resume_lane('sp') lets it run."))
-        // It is over by then.
+        // The pause is over by then.
         try queue.connection.execute("select postrider.pause_lane('sp', until => now() + interval '50 min')")
         #expect(try !explain(queue, later).contains("paused"))
         #expect(try explain(queue, ready).contains("is paused until "))
@@ -81,7 +81,7 @@ struct ExplainHoldTests {
         try queue.insert(3, "url, lane", "'http://h/', 'l'")
         try queue.insert(2, "url, lane, priority", "'http://h/', 'l', 4")
         let last = try queue.insert("url, lane", "'http://h/', 'l'")
-        // One of another queue: its turn comes once before.
+        // A job of another queue gets one turn before.
         try queue.insert("url, lane, queue", "'http://h/', 'l', 'mail'")
         let next =
             "is ready, but its lane l is at its limit of 1 call(s) in 01:00:00 (lanes.rate_limit), "
@@ -94,7 +94,7 @@ struct ExplainHoldTests {
             try explain(queue, last)
                 == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
         )
-        // The next call may begin now, but not that of this job.
+        // The next call of the lane may begin now, but this job's call may not.
         try queue.connection.execute("update postrider_internal.lane_rates set next_slot = '-infinity'")
         #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
         try queue.connection.execute("select postrider.pause_queue('mail')")

@@ -5,9 +5,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Why a job that nothing holds is not running: who is before it, and who would take it.
+/// Explanations for jobs without a hold: the jobs before it, and the workers that could take it.
 struct ExplainTests {
-    /// Workers of which nothing runs but their rows: number 1 takes all, number 2 the queue `mail`.
+    /// Registers workers that are only rows: number 1 takes all queues, number 2 the queue `mail`.
     private func enlist(_ queue: borrowing TestQueue, name: String, queues: String = "null", slots: Int = 2) throws {
         _ = try queue.connection.query(
             "select worker from postrider_internal.enlist(0, '\(name)', '0.1.0', \(queues), \(slots), '{}', '{}')")
@@ -57,7 +57,7 @@ struct ExplainTests {
         #expect(
             try explain(queue, other).contains(
                 "is ready: 0 job(s) before it in lane h:80 at priority 4 and 5 of higher priority"))
-        // Taken since the last heartbeat.
+        // The worker has taken jobs since its last heartbeat.
         try queue.connection.execute(
             """
             update postrider_internal.ready set worker = 1, since = now(), attempt = 1
@@ -67,7 +67,7 @@ struct ExplainTests {
         #expect(
             busy.contains(" and 4 of higher priority, 1 worker(s) with 0 free slot(s) take queue default"), "\(busy)")
         #expect(busy.hasSuffix("; it begins when those have begun and a slot is free."), "\(busy)")
-        // Of what is paused nothing is before it.
+        // Jobs of a paused queue do not count as jobs before it.
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, id).contains(" and 3 of higher priority, "))
         try queue.connection.execute("delete from postrider_internal.ready where worker = 0 and job_id <> \(id)")
@@ -104,7 +104,7 @@ struct ExplainTests {
             try explain(queue, small)
                 == "Job \(small) is ready: it waits behind a large INSERT that is being fed, and comes into lane h:80 after that."
         )
-        // Most of it has been fed: nobody knows any more.
+        // Most of the list has been fed, so the job's place is unknown.
         try queue.connection.execute("delete from postrider_internal.intake where last_id < \(large - 2000)")
         let either = "is ready: it came in with a large INSERT or behind one, and is being fed into lane"
         #expect(try explain(queue, large) == "Job \(large) \(either) h:80.")
@@ -122,7 +122,7 @@ struct ExplainTests {
         #expect(try explain(queue, ready).hasSuffix("; it begins in a moment" + ends))
         let planned = try queue.insert("url, expires_at, run_at", later + ", now() + interval '1 h'")
         #expect(try explain(queue, planned).hasSuffix(ends))
-        // Its next try would come after that.
+        // The next attempt would come after the expiry.
         let retried = try queue.insert("url, expires_at, run_at", later + ", now() + interval '1 h'")
         try queue.connection.execute(
             "update postrider_internal.scheduled set attempt = 1, run_at = '2101-01-01' where job_id = \(retried)")

@@ -4,14 +4,14 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the log says of jobs that have failed for good.
+/// Log lines about jobs that have finally failed.
 struct FailedJobLogTests {
     /// The lines of an event, without their times.
     private static func lines(_ worker: RunningWorker, _ event: String) -> [String] {
         worker.output.split(separator: "\n").compactMap { rest("\"event\":\"\(event)\",", of: String($0)) }
     }
 
-    /// What stands behind a word in a line; nil: it does not hold it.
+    /// The text behind a word in a line; nil if the line does not hold the word.
     private static func rest(_ word: String, of line: String) -> String? {
         guard let place = line.firstRange(of: word) else { return nil }
         return String(line.suffix(from: place.upperBound)).replacing("}", with: "")
@@ -40,7 +40,7 @@ struct FailedJobLogTests {
         try worker.wait(for: "job_failed", times: 3)
         let followed = try queue.insert(
             "url, callback_url, tag", "'\(target.url)/hidden', '\(target.url)/hidden', 'hidden'")
-        // The webhook has no secret to be signed with.
+        // The webhook has no secret for its signature.
         try worker.wait(for: "job_failed", times: 5)
         let expected = [
             #""state":"failed","job":\#(final),"queue":"default","lane":"\#(lane)","attempt":1,"error_code":"http_status","status":404"#,
@@ -63,7 +63,7 @@ struct FailedJobLogTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         var expected: Set<String> = []
-        // The third time, the second one succeeds.
+        // The job `early` fails at its third attempt; the job `late` succeeds.
         for path in ["early", "late"] {
             let id = try queue.insert("url", "'\(target.url)/\(path)'")
             for attempt in 1...2 {

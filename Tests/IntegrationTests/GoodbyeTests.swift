@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A worker that has drained says goodbye, whatever becomes of its session just then.
+/// A drained worker says goodbye, even if its session is lost at that moment.
 struct GoodbyeTests {
     @Test func `one whose session is cut in its goodbye says it again, and nobody takes it for lost`() throws {
         let target = try TargetServer()
@@ -31,13 +31,13 @@ struct GoodbyeTests {
         #expect(worker.end(SIGTERM) == 0)
         #expect(worker.count(of: "connection_lost") == 1)
         #expect(try queue.number("select last_value from public.goodbyes") > 1)
-        // Nothing is left for others to reap or to wait for.
+        // Other workers have nothing to reap and nothing to wait for.
         #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null or lost") == 0)
         #expect(
             try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 
-    /// Both sessions of a worker may be at the database at the same moment.
+    /// Both sessions of a worker may use the database at the same moment.
     @Test func `a renewal during the goodbye does not take the lease again`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}')")
@@ -51,7 +51,7 @@ struct GoodbyeTests {
             try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 
-    /// The same where the cut came after the commit.
+    /// The same case with a cut after the commit.
     @Test func `a goodbye that was stored may be said again under a new number`() throws {
         let queue = try TestQueue()
         let enlist = "select worker from postrider_internal.enlist"

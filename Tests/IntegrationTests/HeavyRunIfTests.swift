@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A `run_if` that takes minutes to tell, over an answer of some size.
+/// A `run_if` that takes minutes to evaluate over an answer of some size.
 struct HeavyRunIfTests {
     @Test(arguments: ["a", "fan.a"])
     func `it ends its own chain, and holds up neither the step before nor heartbeats nor other chains`(step: String)
@@ -67,7 +67,7 @@ struct HeavyRunIfTests {
         let isJudging = "select count(*) > 3 from postrider_internal.tree_deltas where is_expensive"
         try queue.wait(until: isJudging)
         other.end(SIGKILL)
-        // As if both had gone on for a while, and one of them been silent since.
+        // As if both workers had run for a while, and one of them had been silent since.
         try queue.connection.execute(
             """
             update postrider_internal.workers set steady_since = clock_timestamp() - interval '1 h';
@@ -86,7 +86,7 @@ struct HeavyRunIfTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
-        // Who has not read Latin 1 yet looks up there how to.
+        // A session that has not yet converted Latin 1 reads this catalogue table.
         try queue.connection.execute("begin; lock table pg_catalog.pg_conversion in access exclusive mode")
         let client = try PGConnection(queue.database)
         let id = try client.query(
@@ -110,7 +110,7 @@ struct HeavyRunIfTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
-        // As if the block that holds this one answer were bad.
+        // As if the disk block with this one answer were bad.
         try queue.connection.execute(
             """
             alter function postrider_internal.answer_text(bytea, text) rename to answer_text_read;

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Servers that ask to slow down: their lane waits, and no job pays for it.
+/// Servers that ask to slow down. Their lane waits, and no job loses an attempt.
 struct HeldBackTests {
     private static func answers(_ first: [String], status: Int, refusals: Int)
         -> @Sendable (TargetRequest) -> [TargetStep]
@@ -46,10 +46,10 @@ struct HeldBackTests {
         let calls = target.requests
         let again = try #require(target.requests("/first").last).arrivedAt
         let refused = try #require(target.requests("/first").first).arrivedAt
-        // The pause counts from the finish, by the database's clock, which is another one of this machine.
+        // The pause counts from the finish, by the database's clock. This machine has two clocks.
         #expect(again >= refused + 1_950_000_000)
         #expect(try #require(calls.first { $0.path == "/other/mate" }).arrivedAt >= refused + 1_950_000_000)
-        // The older one goes first, as if nothing had been.
+        // The older job goes first, as without the pause.
         #expect(try #require(calls.last).path == "/other/mate" || again <= (calls.last?.arrivedAt ?? 0))
     }
 
@@ -86,7 +86,7 @@ struct HeldBackTests {
         try queue.waitUntilDone()
         let served = target.requests.filter { $0.turn == 2 }.compactMap { Int($0.path.dropFirst()) }
         #expect(served.count == 16)
-        // Overtaken by what is in flight, never by more.
+        // Only jobs in flight can overtake a job.
         for (place, job) in served.enumerated() { #expect(abs(place + 1 - job) <= 4, "\(served)") }
     }
 
@@ -139,7 +139,7 @@ struct HeldBackTests {
         try queue.wait(until: "select exists (select from postrider_internal.past_attempts where status_code = 429)")
         _ = try queue.rows("select postrider.cancel(\(id))::text")
         try queue.wait(for: id, toBe: "cancelled")
-        // As 2.5 s later.
+        // As if 2.5 s had passed.
         try queue.connection.execute(
             "update postrider_internal.past_attempts set started_at = started_at - interval '2.5 s'")
         _ = try queue.rows("select postrider.retry(\(id))::text")
@@ -212,7 +212,7 @@ struct HeldBackTests {
         let id = try queue.insert("url, expires_at", "'\(target.url)/', now() + interval '600 ms'")
         try queue.waitUntilDone()
         let code = try queue.text("select error_code from postrider.job_status where id = \(id)")
-        // On a machine so slow that the call never began it has expired.
+        // On a very slow machine the call never begins, and the job expires.
         #expect(code == (target.requests.isEmpty ? "expired" : "http_429"))
     }
 

@@ -47,7 +47,7 @@ struct HookTests {
                 == [start, "will_stop succeeded", "callback succeeded", "did_stop succeeded"])
         #expect(
             try CallbackLog.lines(queue, of: bad) == [start, "will_stop failed", "callback failed", "did_stop failed"])
-        // A person's retry is a new run.
+        // A retry by a user is a new run.
         try queue.connection.execute("select postrider.retry(\(bad))")
         try queue.wait(until: "select count(*) = 8 from app.log where job = \(bad)")
         #expect(try queue.number("select count(*) from postrider_internal.hook_starts") == 0)
@@ -217,7 +217,7 @@ struct HookTests {
                 refusal("insert into postrider.jobs (url, \(column)) values ('http://h/', 'unknown')")
                     .hasPrefix("PR001 jobs.\(column): there is no callback 'unknown'"))
         }
-        // Roles are the cluster's: one for each test.
+        // Roles belong to the whole cluster, so each test has its own.
         let role = "clerk_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
         try queue.connection.execute(
             "create role \(role); grant usage on schema postrider, postrider_internal, app to \(role); grant insert on postrider.callbacks, postrider.hooks to \(role); set role \(role)"

@@ -5,10 +5,10 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Cookies by which a server might fail the jobs of its service, or fill the jar.
+/// Cookies by which a server could fail the jobs of its service, or fill the jar.
 struct HostileCookieTests {
     @Test func `no cookie fails its job, or the next of the service`() throws {
-        // No two alike, or the index would compress them.
+        // All parts differ. Otherwise the index would compress them.
         let long = (0..<900).map { String($0 * 7_919 % 9_973, radix: 36) }.joined()
         let cookies: [(name: String, line: String, kept: Int64?)] = [
             ("long-name", "\(long)=1; Path=/", 0), ("long-path", "a=1; Path=/\(long)", 0),
@@ -70,7 +70,7 @@ struct HostileCookieTests {
         #expect(try jar() == "sid=TWO")
         target.release()
         try queue.waitUntilDone()
-        // What the slow ones set themselves is there, and what one of them removed is not what it was given any more.
+        // The cookies of the slow calls are stored. A cookie that one of them removed does not have its old value.
         #expect(try jar() == "a=1 b=2 sid=TWO")
     }
 
@@ -110,7 +110,7 @@ struct HostileCookieTests {
         let jar = "select count(*)::text || min(set_at) || max(set_at) from postrider_internal.cookies"
         let before = try queue.text(jar)
         #expect(before?.hasPrefix("\(values.count)") == true)
-        // Cookies do not heed the port.
+        // Cookies are independent of the port.
         try queue.connection.execute("update postrider.services set base_url = '\(echo.url(""))'")
         let id = try queue.insert("service, url", "'s', '/echo'")
         try queue.wait(for: id, toBe: "succeeded")

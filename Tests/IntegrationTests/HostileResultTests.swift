@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Answers that no real server gives, in one batch with good ones.
+/// Hostile answers in one batch with good answers.
 struct HostileResultTests {
     @Test func `each hostile answer ends as its own row with its code, and its batch mates succeed`() throws {
         let hostile = try HostileServer(ports: 23_460...23_479)

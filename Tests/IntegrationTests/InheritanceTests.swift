@@ -23,7 +23,7 @@ final class InheritanceTests: TreeFixture {
         try queue.text("select \(Self.shown) from postrider.jobs where id = \(id)")
     }
 
-    /// A member with a name, by what it holds.
+    /// The values of each named member, by its name.
     private func rows() throws -> [String: String] {
         let rows = try queue.rows("select name, \(Self.shown) from postrider.jobs where name is not null")
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] ?? "", $0[1] ?? "") })
@@ -63,7 +63,7 @@ final class InheritanceTests: TreeFixture {
             try queue.rows(
                 "select \(Self.shown), count(*)::text from postrider.jobs where parent_id is not null group by 1")
                 == [["default 50 - api -", "4"]])
-        // Row by row the same.
+        // The same for members that are inserted row by row.
         let row = try queue.insert(
             "kind, priority, service, each",
             #"'batch', 7, 'api', '{"list": [1], "do": {"tag": "row", "url": "/ok/{{item}}"}}'"#)

@@ -5,9 +5,9 @@ import PGClient
 import Synchronization
 import TestSupport
 
-/// One way to attack: a statement that a role executes again and again. Errors are part of the attack.
+/// One attack: a statement that a role executes again and again. Errors are part of the attack.
 struct IsolationAttack: Sendable {
-    /// What the database must do with the statement, apart from shortages and lost connections.
+    /// The expected effect of the statement, apart from shortages and lost connections.
     enum Expectation {
         case anything
         /// No limit may refuse it.
@@ -20,13 +20,13 @@ struct IsolationAttack: Sendable {
     var role = TestRole.stranger
     var pause = 200
     var expectation = Expectation.anything
-    /// Whether plain jobs cannot run meanwhile, whatever the product does.
+    /// Whether plain jobs cannot run during the attack, whatever Postrider does.
     var takesServer = false
-    /// What is executed in a round.
+    /// The statement of a round.
     let statement: @Sendable (Int) -> String
 }
 
-/// What all threads of a storm write: outcomes of statements, and times at which the server could not work.
+/// The log that all threads of a storm write: outcomes of statements, and times of outages.
 final class IsolationLog: Sendable {
     private let outcomes = Mutex<[String: [String: Int]]>([:])
     private let times = Mutex<[ClosedRange<Double>]>([])
@@ -44,9 +44,10 @@ final class IsolationLog: Sendable {
 
     func disturb(_ times: ClosedRange<Double>) { self.times.withLock { $0.append(times) } }
 
-    /// Plain jobs that were inserted within these times are not measured: from a second before a disturbance, until
-    /// workers have had time to try again. Their waits have grown to about the length of the disturbance, and at most
-    /// to 30 s.
+    /// Plain jobs that were inserted within these times are not measured.
+    ///
+    /// Each range starts a second before a disturbance. It ends when workers have had time to try again. Their waits
+    /// have grown to about the length of the disturbance, and at most to 30 s.
     var disturbances: [ClosedRange<Double>] {
         times.withLock { $0 }.map { times in
             let length = times.upperBound - times.lowerBound
@@ -54,7 +55,7 @@ final class IsolationLog: Sendable {
         }
     }
 
-    /// Seconds since 1970, as the database counts on the same machine.
+    /// Seconds since 1970, from the clock that the database on this machine also uses.
     static var wallTime: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -67,7 +68,7 @@ final class IsolationLog: Sendable {
         while !isOver, TestClock.now < end { TestClock.sleep(milliseconds: min(100, milliseconds)) }
     }
 
-    /// One line for each attack: how often its statements had which SQLSTATE.
+    /// One line for each attack: the count of each SQLSTATE.
     var summary: String {
         outcomes.withLock { outcomes in
             outcomes.sorted { $0.key < $1.key }.map { name, counts in
@@ -78,10 +79,10 @@ final class IsolationLog: Sendable {
 }
 
 extension IsolationAttack {
-    /// The SQLSTATE of what `client_limits` refuses.
+    /// The SQLSTATE of refusals by `client_limits`.
     static let limitRefusal = "PR015"
 
-    /// Executes the statement until the storm is over, and connects anew whenever the connection is lost.
+    /// Executes the statement until the storm is over. It reconnects whenever the connection is lost.
     func begin(_ database: String, _ log: IsolationLog) -> BackgroundThread {
         let attack = self
         let text = role.database(database)
@@ -103,7 +104,7 @@ extension IsolationAttack {
         }
     }
 
-    /// False if the connection is lost.
+    /// Executes the statement of a round. Returns false if the connection is lost.
     private func execute(_ round: Int, _ connection: borrowing PGConnection, _ log: IsolationLog) -> Bool {
         let began = IsolationLog.wallTime
         defer { if takesServer { log.disturb(began...IsolationLog.wallTime) } }
@@ -117,7 +118,7 @@ extension IsolationAttack {
         }
     }
 
-    /// What the counted outcomes say against the limits.
+    /// A contradiction between the counted outcomes and the limits.
     func defect(_ log: IsolationLog) -> String? {
         let done = log.counted("done", of: name)
         let refused = log.counted(Self.limitRefusal, of: name)

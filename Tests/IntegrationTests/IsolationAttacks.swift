@@ -2,19 +2,19 @@
 
 import TestSupport
 
-/// The attacks of the storm, except the restore. Restores are in `IsolationStorm`, since they change what the victims
-/// may expect.
+/// The attacks of the storm, except the restore. `IsolationStorm` restores, because a restore changes the victims'
+/// expected results.
 struct IsolationAttacks {
     let url: String
     let port: UInt16
-    /// The part of a URL's host that follows the number, so that each such name is at 127.0.0.1.
+    /// The part of a URL's host after the number. Each such name resolves to 127.0.0.1.
     let names: String
 
     /// Inserts stop above this many unfinished jobs of the attacker.
     private static let most = Soak.count(25_000, reduced: 3_000)
     private static let burst = Soak.count(20_000, reduced: 1_000)
-    /// Expensive answers a second. In a soak one keeps the judging sessions of both workers busy, each of them at a
-    /// whole core.
+    /// The number of expensive answers per second. In a soak, one keeps the judging sessions of both workers busy, each
+    /// with a whole core.
     private static let few = Soak.count(1, reduced: 3)
     private static let expensive = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
 
@@ -30,7 +30,7 @@ struct IsolationAttacks {
 
     var all: [IsolationAttack] { [locks, expressions, bodies, answers, hosts, lanes, failures] + clientLimits }
 
-    /// `count` rows, unless the attacker has too many already.
+    /// Inserts `count` rows, unless the attacker has too many already.
     private static func insert(_ count: Int, _ columns: String, _ values: String) -> String {
         """
         insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i
@@ -94,7 +94,7 @@ struct IsolationAttacks {
         }
     }
 
-    /// A lane for each row: a few all the time, and now and then many in one INSERT.
+    /// A lane for each row: a few at all times, and sometimes many in one INSERT.
     private var lanes: IsolationAttack {
         let url = url
         return IsolationAttack(name: "lanes", pause: 1_000) { round in

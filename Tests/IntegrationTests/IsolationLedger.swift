@@ -4,7 +4,7 @@ import PGClient
 import Synchronization
 import TestSupport
 
-/// What the server has seen of the victim's jobs.
+/// The calls of the victim's jobs that the server has received.
 final class CallLedger: Sendable {
     struct Call {
         let serial: Int
@@ -19,7 +19,7 @@ final class CallLedger: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Notes a call; its number.
+    /// Records a call and returns its number.
     func note(_ request: TargetRequest) -> Int {
         state.withLock { state in
             state.count += 1
@@ -37,7 +37,7 @@ final class CallLedger: Sendable {
 
     func calls(_ path: String) -> [Call] { state.withLock { $0.calls[path] ?? [] } }
 
-    /// Calls of all paths that begin so.
+    /// The number of calls whose path begins with `prefix`.
     func count(_ prefix: String) -> Int {
         state.withLock { state in state.calls.reduce(0) { $1.key.hasPrefix(prefix) ? $0 + $1.value.count : $0 } }
     }
@@ -45,16 +45,16 @@ final class CallLedger: Sendable {
     var repeatedKeys: [String] { state.withLock { $0.repeatedKeys } }
 }
 
-/// The victim's jobs of one phase, in the middle of which the database is restored once.
+/// The victim's jobs of one phase. The database is restored once in the middle of the phase.
 struct IsolationPhase {
-    /// The victim's jobs in the kept state, by path.
+    /// The victim's jobs in the backup, by path.
     struct Kept {
         var claimed: Set<String> = []
         var ended: Set<String> = []
         var open: Set<String> = []
     }
 
-    /// When the state was kept and when it came back, in seconds since 1970.
+    /// The times of the backup and of its restore, in seconds since 1970.
     struct Restore {
         var saved: ClosedRange<Double>
         var restored: ClosedRange<Double>
@@ -62,7 +62,7 @@ struct IsolationPhase {
     }
 
     let number: Int
-    /// Jobs whose INSERT was confirmed, with the time at which the statement began.
+    /// Jobs whose INSERT was confirmed, with the times of the statement.
     private(set) var confirmed: [(path: String, at: ClosedRange<Double>)] = []
 
     init(_ number: Int) {
@@ -71,14 +71,14 @@ struct IsolationPhase {
 
     var tag: String { "victim \(number)" }
 
-    /// The paths of all jobs of this phase begin so.
+    /// The beginning of all paths in this phase.
     var root: String { "/victim/\(number)/" }
 
     mutating func confirm(_ paths: [String], at times: ClosedRange<Double>) {
         confirmed += paths.map { ($0, times) }
     }
 
-    /// The kept state, read before workers see it.
+    /// The state in the backup, read before workers see it.
     static func kept(_ connection: borrowing PGConnection, _ url: String, _ root: String) throws -> Kept {
         let rows = try connection.query(
             """
@@ -103,7 +103,7 @@ struct IsolationPhase {
         return kept
     }
 
-    /// A job as the database has it at the end of the phase.
+    /// A job in the database at the end of the phase.
     struct Row {
         var path: String
         var isOnce: Bool
@@ -112,12 +112,12 @@ struct IsolationPhase {
         var attempts: Int
         /// The first attempt since the restore.
         var firstSince: Double?
-        /// The number of the call whose answer is stored, and the path that this call was for.
+        /// The number of the call whose answer is stored, and the path of this call.
         var serial: Int?
         var answeredPath: String?
     }
 
-    /// The jobs of this phase in the database, all of which have ended.
+    /// The jobs of this phase in the database. All of them have ended.
     func rows(_ connection: borrowing PGConnection, _ url: String, since restored: Double) throws -> [Row] {
         let rows = try connection.query(
             """
@@ -150,8 +150,9 @@ struct IsolationPhase {
         return (0..<rows.rowCount).map { "chain \(rows.text($0, 0))" }
     }
 
-    /// Seconds from INSERT to end of plain jobs that were not inserted within these times, and not unfinished in the
-    /// backup.
+    /// Seconds from INSERT to end of plain jobs.
+    ///
+    /// Jobs that were inserted within `times`, or were unfinished in the backup, do not count.
     func waits(
         _ connection: borrowing PGConnection, _ url: String, outside times: [ClosedRange<Double>], _ kept: Kept
     ) throws -> [Double] {
@@ -170,7 +171,7 @@ struct IsolationPhase {
         }
     }
 
-    /// What is wrong with the jobs of this phase.
+    /// The defects of the jobs of this phase.
     func defects(_ rows: [Row], _ ledger: CallLedger, _ restore: Restore) -> [String] {
         var found = rows.flatMap { row in
             Self.defects(row, ledger.calls(row.path), restore).map { "\(row.path): \($0)" }
@@ -181,7 +182,7 @@ struct IsolationPhase {
                 found.append("\(path): lost")
             }
         }
-        // Jobs that are gone with the restore.
+        // Jobs that the restore has removed.
         for (path, _) in confirmed where !there.contains(path) && path.contains("/once/") {
             let calls = ledger.calls(path).count
             if calls > 1 { found.append("\(path): \(calls) calls before the restore") }
@@ -199,7 +200,8 @@ struct IsolationPhase {
             if row.answeredPath != row.path { found.append("has the answer to \(row.answeredPath ?? "nothing")") }
             if row.serial != calls.last?.serial { found.append("has the answer to an earlier call") }
         }
-        // A job that was open in the backup may have been called after the backup. No row is left of such a call.
+        // A job that was open in the backup may have been called after the backup. The restore has removed the row of
+        // such a call.
         let since = isOpen ? row.firstSince ?? 0 : 0
         let explained = calls.count { $0.arrivedAt >= since }
         if explained > row.attempts { found.append("\(explained) calls, \(row.attempts) attempts") }

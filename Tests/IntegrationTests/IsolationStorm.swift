@@ -6,8 +6,10 @@ import PrivateCluster
 import Synchronization
 import TestSupport
 
-/// Two clients share a queue and two workers. One inserts plain jobs, the victims. The other client and a role without
-/// rights attack them in all ways at once, and in each phase the database is restored to an earlier state.
+/// Two clients share a queue and two workers.
+///
+/// One client inserts plain jobs, the victims. The other client and a role without rights attack them in all ways at
+/// once. In each phase the database is restored to an earlier state.
 final class IsolationStorm {
     private static let memory = 128
     private static let database = "app"
@@ -30,7 +32,7 @@ final class IsolationStorm {
         target = try TargetServer(keepsRequests: false) { [ledger] request in
             switch request.path.split(separator: "/").first {
             case "victim":
-                // Some are under way when the database goes.
+                // Some calls are in flight when the database stops.
                 let serial = ledger.note(request)
                 let pause = request.path.contains("/once/") ? (serial % 8 == 0 ? 300 : 20) : 0
                 return [.pause(milliseconds: pause)]
@@ -43,7 +45,7 @@ final class IsolationStorm {
         }
     }
 
-    /// Storms for so long; the defects found.
+    /// Runs the storm for this long, and returns the defects.
     func run(seconds: Double, phases: Int) throws -> [String] {
         let queue = try TestQueue(on: cluster, database: Self.database)
         try queue.connection.execute(
@@ -81,7 +83,7 @@ final class IsolationStorm {
         return found
     }
 
-    /// Cancels what the attacks have left, and compares the counts of the attacker with its jobs.
+    /// Cancels the remaining jobs of the attacks, and compares the attacker's counts with its jobs.
     private func endAttacks() throws -> [String] {
         let queue = try TestQueue(opening: database)
         try queue.connection.execute("select postrider.cancel_all()")
@@ -111,7 +113,7 @@ final class IsolationStorm {
         return found
     }
 
-    /// How many lines of a worker's log are of each event, like `enlisted 2`.
+    /// The number of log lines of a worker for each event, as in `enlisted 2`.
     private static func events(_ worker: RunningWorker) -> String {
         var counts: [String: Int] = [:]
         for line in worker.output.split(separator: "\n") {
@@ -121,7 +123,7 @@ final class IsolationStorm {
         return counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     }
 
-    /// Goes to the log of the run at once, also if the run does not come to its end.
+    /// Writes to the log of the run at once, so the words appear even if the run does not reach its end.
     private func note(_ words: String) {
         let bytes = [UInt8]((words + "\n").utf8)
         _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
@@ -134,12 +136,12 @@ final class IsolationStorm {
             Int(1_000 * sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))])
         }
         note("\(sorted.count) victims outside of disturbances: p50, p90, p99, most in ms: \(milliseconds)")
-        // Beside other tests this shows only that jobs go on.
+        // While other tests run, this only shows that jobs go on.
         let limit = Soak.count(1_000, reduced: 30_000)
         return milliseconds[2] > limit ? ["the 99th percentile of victims is \(milliseconds[2]) ms"] : []
     }
 
-    /// Inserts victims, restores the database meanwhile, and compares the jobs with the calls.
+    /// Inserts victims while it restores the database, then compares the jobs with the calls.
     private func runPhase(_ number: Int, seconds: Double, isLast: Bool) throws -> (root: String, [String]) {
         let end = TestClock.now + UInt64(seconds * 1e9)
         let url = target.url
@@ -178,7 +180,7 @@ final class IsolationStorm {
         return (root, defects)
     }
 
-    /// Two plain jobs, one called at most once, and now and then a chain, again and again.
+    /// Inserts two plain jobs and an at_most_once job again and again, and sometimes a chain.
     private func insertVictims(_ phase: inout IsolationPhase, until end: UInt64) {
         let text = TestRole.client.database(database)
         var number = 0
@@ -228,7 +230,7 @@ final class IsolationStorm {
             """
         var words = "all"
         try TestClock.wait(Double(Soak.count(300, reduced: 20)), for: "victims to end, \(words) left") {
-            // Without locks there is no answer.
+            // While the server has no locks left, the query fails.
             guard let connection = try? PGConnection(database), let result = try? connection.query(left)
             else { return false }
             words = result.text(0, 0)

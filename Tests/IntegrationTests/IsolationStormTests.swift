@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// One client attacks, and another one's jobs go on.
+/// One client attacks while another client's jobs run.
 struct IsolationStormTests {
     @Test func `all attacks at once lose no job of another client, repeat no call, and delay none for long`() throws {
         let seconds = Soak.isOn ? Soak.stormSeconds : 4

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// From INSERT to a final state, with one worker and a target that counts.
+/// The life of a job from INSERT to a final state, with one worker and a target that records calls.
 struct JobLifeTests {
     private let target: TargetServer
 
@@ -123,7 +123,8 @@ struct JobLifeTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
-        // The worker is up before the clock of the second job starts: its first try must lie before its end.
+        // The worker must run before the second job is inserted, because that job's first try must come before its
+        // expiry.
         try queue.wait(for: try queue.insert("url", "'\(target.url)/ok'"), toBe: "succeeded")
         let id = try queue.insert(
             "url, expires_at, backoff", "'\(target.url)/status/503', now() + interval '8 s', '{1 h}'")
@@ -199,7 +200,7 @@ struct JobLifeTests {
         let other = BackgroundThread {
             try? PGConnection(database).execute("select postrider.reschedule(\(id), now() + interval '40 min')")
         }
-        // From outside: a transaction sees one state of pg_stat_activity all along.
+        // Another session observes, because a transaction always sees one state of pg_stat_activity.
         let observer = try PGConnection(database)
         try TestClock.wait(10, for: "the other to wait") {
             try observer.query(

@@ -7,7 +7,7 @@ import TestSupport
 /// One round of `JobStormTests`. Confined to one thread.
 final class JobStorm {
     private let queue: TestQueue
-    /// Of somebody who takes his time between INSERT and COMMIT.
+    /// The session of a client that waits long between INSERT and COMMIT.
     private let late: PGConnection
     private let target: StormTarget
     private let folder: TestFolder
@@ -49,7 +49,7 @@ final class JobStorm {
         while jobs.count < wanted {
             for _ in 0..<random.number(1...12) { try insert() }
             try disturb()
-            // At once, or after what runs.
+            // SIGKILL ends the worker at once; SIGTERM lets it finish its calls.
             try fleet.mayDie(made: jobs.count, of: wanted, &random) { $0.chance(60) ? SIGKILL : SIGTERM }
             fleet.mayPause(&random)
             if random.chance(5) { try checkKeys() }
@@ -65,13 +65,13 @@ final class JobStorm {
         try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
-    // MARK: What is done
+    // MARK: Actions
 
     private func insert() throws {
         let isLate = random.chance(10)
         var job = StormJob(number: jobs.count + open.count + undone.count, target: target.server.url, &random)
         if isLate {
-            // Nobody is to wait for its key.
+            // No other INSERT may wait for this job's key.
             job.key = nil
             if open.isEmpty { try late.execute("begin") }
             job.id = try late.query(job.insert).int64(0, 0)
@@ -127,7 +127,7 @@ final class JobStorm {
             try queue.connection.execute("select postrider.cancel_all(tag => 't1')")
             for index in jobs.indices where jobs[index].tag == "t1" { jobs[index].wasCancelled = true }
         case 69...70:
-            // Counted as one retry of each: it is one at most.
+            // Counts as one retry of each job. Each job has at most one.
             try queue.connection.execute("select postrider.retry_failed(error_code => 'timeout')")
             for index in jobs.indices where jobs[index].kind == .hang { jobs[index].retries += 1 }
         case 71...73: try queue.cutWorkerSession(random.number(0...9999))
@@ -136,7 +136,7 @@ final class JobStorm {
         }
     }
 
-    /// To one job of late: most others have ended. It may be in a state in which that cannot be done.
+    /// Applies an action to a recent job, because most older jobs have ended. The job's state may forbid the action.
     private func onOne(_ note: (inout StormJob) -> Void, sql: (StormJob) -> String) throws {
         let index = Int(random.number(UInt64(max(0, jobs.count - 60))...UInt64(jobs.count - 1)))
         do throws(PGError) {
@@ -154,8 +154,10 @@ final class JobStorm {
             "select postrider.pause_lane('\(lane)', clock_timestamp() + interval '\(random.number(20...200)) ms')")
     }
 
-    /// Three times at most, and only while the token of now has been accepted and nobody has been refused: a server
-    /// that refuses a token that it has just given, or ends its tokens every few seconds, is right to fail jobs.
+    /// Ends the current token, at most three times.
+    ///
+    /// The token must have been accepted, and no call may have been refused since. A server that refuses a new token,
+    /// or ends its tokens every few seconds, rightly fails jobs.
     private func endToken() throws {
         guard tokens < 3 else { return }
         let isWell = """
@@ -168,7 +170,7 @@ final class JobStorm {
         if target.endToken() { tokens += 1 }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private func note(_ other: (done: [(deed: Meddler.Deed, id: Int64)], faults: [String])) {
         defects += other.faults
@@ -193,7 +195,7 @@ final class JobStorm {
         ).map { "key \($0[0] ?? "") is held by jobs \($0[1] ?? "")" }
     }
 
-    /// What is wrong after all has ended.
+    /// The defects after the end of all jobs.
     func defectsFound() throws -> [String] {
         try checkKeys()
         var states: [Int64: [String?]] = [:]
@@ -219,8 +221,7 @@ final class JobStorm {
         defects += undone.filter { calls[$0.path] != nil && $0.kind != .cached }.map {
             "\($0) was never committed and has been called"
         }
-        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once
-        // more.
+        // If a reused connection ends without an answer, the attempt goes on and the request is sent once more.
         defects += try queue.unexplainedCalls(target.server).filter {
             !$0.hasPrefix("/torn/") && !$0.hasPrefix("/token")
         }
@@ -233,7 +234,7 @@ final class JobStorm {
         return try defects + fleet.faults(queue)
     }
 
-    /// Queries that must give no row.
+    /// Queries that must return no row.
     private static let rules = [
         (
             """

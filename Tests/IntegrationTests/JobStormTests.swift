@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Random jobs while workers die, sessions are cut, and people do to them all that one can.
+/// Random jobs while workers die, sessions are cut, and users do everything that they may do to jobs.
 struct JobStormTests {
     @Test(arguments: Soak.stormSeeds)
     func `random jobs end as their calls say, whatever dies or is done to them meanwhile`(seed: UInt64) throws {

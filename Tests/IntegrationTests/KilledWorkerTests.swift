@@ -5,13 +5,13 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `kill -9`, and what the others make of it.
+/// Workers that are killed with `kill -9`, and the reaction of the other workers.
 struct KilledWorkerTests {
     @Test(arguments: 1...Soak.count(20, reduced: 2))
     func `the 64 calls of a killed worker are made again within 15 s, and nothing of its epoch is stored`(
         round: Int
     ) throws {
-        // The first call of each path never ends, the second does.
+        // The first call of each path never ends; the second does.
         let target = try TargetServer { request in
             request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]
         }
@@ -53,7 +53,7 @@ struct KilledWorkerTests {
         try queue.waitUntilDone(40)
         #expect(try queue.states() == "succeeded 4000")
         #expect(try queue.unexplainedCalls(target) == [])
-        // What it had sent to the server before its end may still have been stored, in that moment.
+        // A statement that the worker had sent before its end may still have been stored at that moment.
         #expect(
             try queue.number(
                 """

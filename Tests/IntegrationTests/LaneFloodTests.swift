@@ -4,11 +4,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// One client's INSERT names a lane for each of its rows, and the jobs of another client do not wait for it.
+/// One client's INSERT names a lane for each of its rows. The jobs of another client do not wait for it.
 struct LaneFloodTests {
     private static let jobs = Soak.count(300_000, reduced: 20_000)
 
-    /// Two workers with 16 slots each, and the flood, a hundred jobs of which have ended.
+    /// Starts two workers with 16 slots each and the flood, and waits until a hundred jobs have ended.
     private func flood(_ queue: borrowing TestQueue, _ target: TargetServer, priority: Int) throws -> [RunningWorker] {
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
         let first = try queue.insert("url, lane", "'\(target.url)/ok/first', 'first'")
@@ -18,7 +18,7 @@ struct LaneFloodTests {
         return workers
     }
 
-    /// How many jobs of the flood have not ended.
+    /// The number of unfinished jobs of the flood.
     private func left(_ queue: borrowing TestQueue) throws -> Int {
         try Int(
             queue.number(

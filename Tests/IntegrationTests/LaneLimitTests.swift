@@ -5,9 +5,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Limits of lanes, as the server counts them.
+/// Lane limits, measured at the server.
 struct LaneLimitTests {
-    /// The most requests that were under way at one moment.
+    /// The highest number of concurrent requests.
     static func mostAtOnce(_ requests: [TargetRequest]) -> Int {
         let edges = requests.flatMap { [($0.arrivedAt, 1), ($0.endedAt ?? .max, -1)] }
         var count = 0
@@ -46,7 +46,7 @@ struct LaneLimitTests {
         #expect(try queue.states() == "succeeded \(50 * seconds)")
         #expect(requests.count == 50 * seconds)
         #expect(Self.mostAtOnce(requests) <= 10)
-        // What is sent evenly may arrive in a heap where the machine is busy with other tests.
+        // Evenly sent calls may arrive together on a machine that is busy with other tests.
         let most = Self.mostInASecond(requests)
         #expect(most <= (Soak.isOn ? 51 : 100))
         let first = try #require(requests.first).arrivedAt
@@ -63,7 +63,7 @@ struct LaneLimitTests {
         let lane = try queue.number(
             "insert into postrider.lanes (name, max_in_flight) values ('l', 10) returning id")
         try queue.connection.execute("set synchronous_commit = 'local'; begin")
-        // Permits wait for the disk as the session says; to give them back need not.
+        // Acquiring permits waits for the disk as the session demands. Returning permits need not wait.
         for (wanted, commit) in [(4, "local"), (0, "off")] {
             _ = try queue.rows(
                 "select share::text from postrider_internal.acquire_lane_permits(\(worker)::int, '{\(lane)}', '{0}', '{\(wanted)}', '{0}')"
@@ -115,7 +115,7 @@ struct LaneLimitTests {
         try queue.insert(2_000, "url", "'\(target.url)/free/' || i")
         try queue.wait(60, until: "select count(*) = 2000 from postrider_internal.results")
         #expect(target.requests.count { $0.path.hasPrefix("/stuck") } == 2)
-        // And with nothing else to do it rests: a loop that spins would take all of this time.
+        // A worker without other work must idle. A busy loop would use CPU time for this whole period.
         let used = worker.cpuSeconds
         let start = TestClock.now
         TestClock.sleep(milliseconds: 700)
@@ -131,7 +131,7 @@ struct LaneLimitTests {
         defer { workers.kill() }
         try queue.insert(100_000, "url, lane", "'\(target.url)/' || i, 'l'")
         func settles(at limit: Int) throws {
-            // Each change holds within a second or two; slower only where the machine is.
+            // Each change takes effect within a second or two, or later on a slow machine.
             try TestClock.wait(20, for: "\(limit) calls at once") {
                 var most = 0
                 for _ in 1...60 {
@@ -207,7 +207,7 @@ struct LaneLimitTests {
                 """) ?? ""
         let second = try RunningWorker(queue.database, concurrency: 8)
         try second.wait(for: "enlisted")
-        // Who is connected stays so; the first cannot come back.
+        // Open connections stay, but the first worker cannot reconnect.
         let name = try queue.text("select current_database()") ?? ""
         try other.connection.execute("alter database \"\(name)\" allow_connections false")
         _ = try queue.rows("select pg_terminate_backend(pid)::text from unnest('{\(sessions)}'::int[]) pid")

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// INSERTs larger than what is prepared for.
+/// INSERTs of more rows than the fast path handles.
 struct LargeInsertTests {
     @Test func `a large INSERT drains, and small ones beside it are not held up`() throws {
         let count = Soak.count(3_000_000, reduced: 30_000)
@@ -39,7 +39,7 @@ struct LargeInsertTests {
             guard probes < 20_000 else { break }
         }
         inserter.join()
-        // Two or three of them wait for the end of the large one.
+        // Two or three probes wait for the end of the large INSERT.
         #expect(probes > 20)
         #expect(slowestInsert < Soak.seconds(1))
         #expect(slowestRun < Soak.seconds(5))
@@ -60,7 +60,7 @@ struct LargeInsertTests {
         defer { worker.kill() }
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 11002")
-        // Those before them had begun, but for what was in flight beside them.
+        // Apart from the calls in flight at the same time, all earlier jobs had begun.
         let paths = target.requests.suffix(64).map(\.path)
         #expect(paths.contains("/ok/told") && paths.contains("/ok/dated"))
     }
@@ -183,7 +183,7 @@ struct LargeInsertTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 
-    /// The lane of row i, and the most jobs in a list of one lane and of several.
+    /// The lane of row i, and the most jobs in a list of one lane and in a list of several lanes.
     private static let spreads: [(lane: String, most: Int64, mostShared: Int64)] = [
         ("i % 1000", 0, 1_800), ("i % 10", 1001, 0), ("case when i % 100 = 0 then i % 1000 else 1000 end", 1100, 400),
         ("case when i < 1000 then i else 1000 end", 1001, 150), ("i", 0, 750),
@@ -213,7 +213,7 @@ struct LargeInsertTests {
             #expect(fed > 19_000 && fed < 20_000 + most)
         }
         while try queue.number(feed) > 0 {}
-        // The tracks fed before are as good as claimed.
+        // The tracks that were fed before count as claimed.
         let feedShared = "select postrider_internal.feed_crowd(\(leader), \(epoch), 5000)"
         while try queue.number("select count(*) from postrider_internal.intake") > 0 {
             let fed = try queue.number(feedShared)
@@ -241,12 +241,12 @@ struct LargeInsertTests {
         let id = try queue.insert("url", "'\(url)'")
         let found = "select coalesce((select lane from postrider_internal.tracks t where t.id = r.track), 'none')"
         #expect(try queue.text("\(found) from postrider_internal.ready r where job_id = \(id)") == lane)
-        // It is found again by the same lane, in a list and alone.
+        // The job is found again by its lane, in a list and alone.
         #expect(try queue.state(id) == "ready")
         #expect(
             try queue.text("select lane from postrider.job_status where id = \(id)")
                 == (lane == "none" ? "other:80" : lane))
-        // An unusual URL costs 0.2 ms a row, so most rows have a usual one.
+        // An unusual URL costs 0.2 ms per row, so most rows have a usual one.
         try queue.insert(10_000, "url", "case when i % 5 = 0 then '\(url)' else 'http://rest/' end")
         #expect(
             try queue.text(

@@ -44,7 +44,7 @@ struct LateCommitTests {
                 TestClock.sleep(milliseconds: number * 10)
                 guard let connection = try? PGConnection(database) else { return }
                 do {
-                    // Every other one is scheduled, and due before its commit.
+                    // Every second job is scheduled, and due before its commit.
                     try connection.execute(
                         """
                         begin;

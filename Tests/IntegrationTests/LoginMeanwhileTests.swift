@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Calls that are under way while somebody else logs in.
+/// Calls in flight while another user logs in.
 struct LoginMeanwhileTests {
-    /// Holds its answers, which say what came and set a cookie where the path asks for one.
+    /// Holds its answers. They repeat the token of the request, and set a cookie if the path asks for one.
     private let target: TargetServer
 
     init() throws {
@@ -18,7 +18,7 @@ struct LoginMeanwhileTests {
         }
     }
 
-    /// The answers to a job whose answer is cached, and to one that sets a cookie; neither is waited for.
+    /// Starts a job with a cached answer and a job whose answer sets a cookie. Does not wait for the answers.
     private func begin(_ queue: borrowing TestQueue) throws -> [Int64] {
         let before = target.requests.count
         let jobs = [
@@ -29,7 +29,7 @@ struct LoginMeanwhileTests {
         return jobs
     }
 
-    /// What the next of these jobs gets: the cached one, and the one with cookies.
+    /// The results of the next such jobs: the cached answer, and the answer with cookies.
     private func next(_ queue: borrowing TestQueue) throws -> [String?] {
         let jobs = [
             try queue.insert("service, url, cache_ttl", "'api', 'data', '1 h'"),
@@ -127,7 +127,7 @@ struct LoginMeanwhileTests {
         let ada = try TargetServer { _ in
             [.held] + TargetStep.answer(200, #"{"access_token": "ada2", "refresh_token": "ada-r2"}"#)
         }
-        // Refuses Bob's refresh token; whatever comes after that is not his.
+        // Refuses Bob's refresh token. Later tokens are not Bob's.
         let bob = try TargetServer { request in
             request.turn == 1
                 ? [.held] + TargetStep.answer(400, #"{"error": "invalid_grant"}"#)
@@ -135,7 +135,7 @@ struct LoginMeanwhileTests {
         }
         let api = try TargetServer()
         let queue = try TestQueue()
-        // The login a refresh was begun for is a guard of its own.
+        // The login for which a refresh began is a second, independent check.
         if !areVersionsKept { try queue.connection.execute("drop trigger credentials_came on postrider.credentials") }
         func begin(_ server: TargetServer, _ refreshToken: String) throws -> Int64 {
             try queue.connection.execute(
@@ -188,7 +188,7 @@ struct LoginMeanwhileTests {
         try TestClock.wait(20, for: "the call") { target.requests.count == 1 }
         try logIn("bob")
         target.release()
-        // It is sent again, as after every login.
+        // The call is sent again, as after every login.
         try queue.wait(for: job, toBe: "succeeded")
         #expect(try queue.text("select state from postrider.credential_status") == "active")
         #expect(target.requests.map { $0.header("authorization") } == ["Bearer ada", "Bearer bob"])
@@ -205,21 +205,21 @@ struct LoginMeanwhileTests {
         #expect(try version() == 2)
         try queue.connection.execute("begin; delete from postrider.credentials; \(insert); \(login); commit")
         #expect(try version() == 4)
-        // A worker has sealed the secrets of the one before.
+        // A worker has sealed the secrets of the previous credential.
         #expect(try queue.number("select postrider_internal.store_sealed_secrets('user', 2, 'x')::int") == 0)
         try queue.connection.execute("truncate postrider.credentials cascade; \(insert)")
         #expect(try version() == 5)
-        // One that is there keeps its own.
+        // An existing credential keeps its version.
         try queue.connection.execute("\(insert) on conflict (name) do update set kind = excluded.kind; \(login)")
         #expect(try version() == 6)
-        // Who may insert and delete has no right to the numbers.
+        // A role that may insert and delete has no right to the sequence of versions.
         let admin = try TestRole.admin.connect(queue)
         try admin.execute("delete from postrider.credentials; \(insert)")
         #expect(try version() == 7)
         #expect(TestRole.refusal(of: "update postrider_internal.credential_versions set next = 0", admin) == "42501")
         #expect(TestRole.refusal(of: "update postrider.credentials set version = 70", admin) == "PR001")
 
-        // An insert that waits for the delete to be committed has been through its checks by then.
+        // An INSERT that waits for the commit of the DELETE has already passed its checks.
         let database = queue.database
         let deleter = try PGConnection(database)
         for (isolation, expected) in [("read committed", nil), ("repeatable read", "40001")] {

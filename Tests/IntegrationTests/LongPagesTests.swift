@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Pages of the dashboard that have much to show.
+/// Pages of the dashboard with much content.
 struct LongPagesTests {
     @Test func `the figures at the top count all queues, and a table that is cut says so`() throws {
         let queue = try TestQueue()
@@ -18,7 +18,7 @@ struct LongPagesTests {
 
     @Test func `long metadata and a long result without a body are cut`() throws {
         let queue = try TestQueue()
-        // 8 kB, which are 14 MB as text.
+        // 8 kB of jsonb, which are 14 MB as text.
         let metadata = "('[' || repeat('1e13100,', 1000) || '1]')::jsonb"
         let id = try queue.insert("url, metadata", "'http://h/', \(metadata)")
         try queue.connection.execute(

@@ -4,13 +4,13 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Lanes in numbers: what they cost, and that order holds inside each.
+/// Many lanes: their cost, and the order of jobs inside each.
 struct ManyLanesTests {
     @Test func `a thousand lanes are drained in order, each of them`() throws {
         let jobs = Soak.count(100, reduced: 10)
         let target = try TargetServer()
         let queue = try TestQueue()
-        // Some with a limit that never bites.
+        // Some lanes have a limit that is never reached.
         try queue.connection.execute(
             "insert into postrider.lanes (name, max_in_flight) select 'lane ' || i, 50 from generate_series(1, 20) i")
         try queue.insert(1000 * jobs, "url, lane", "'\(target.url)/ok/' || i, 'lane ' || (i % 1000 + 1)")
@@ -73,7 +73,7 @@ struct ManyLanesTests {
             try queue.connection.execute("vacuum analyze")
             let tracks = try queue.text("select array_agg(id order by lane)::text from postrider_internal.tracks") ?? ""
             let lane = try queue.number("select id from postrider.lanes where name = 'full'")
-            // One that is not told to keep the limit gets nothing of that lane, and nobody anything of the paused one.
+            // A claim without permits gets no job of the limited lane. No claim gets a job of the paused lane.
             let claim = """
                 select * from postrider_internal.claim(\(worker)::int, 0::bigint, 4, '\(tracks)'::int[], '{4,4,4}',
                                                        '{0,0,0}', true, '{0,0,0}')
@@ -98,7 +98,7 @@ struct ManyLanesTests {
         for lane in ["full", "paused"] { try fill(Soak.count(1_000_000, reduced: 60_000), lane) }
         let long = try cost()
         for (before, after) in zip(short, long) {
-            // A level more of the index may cost a page for each look.
+            // One more level of the index may cost a page for each lookup.
             #expect(Double(after) <= 1.2 * Double(before) + 4, "claim, survey, draw: \(short), with a backlog \(long)")
         }
     }

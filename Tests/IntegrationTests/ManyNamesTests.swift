@@ -30,7 +30,7 @@ struct ManyNamesTests {
         #expect(try queue.states() == "failed 20, succeeded 520")
         #expect(try queue.number("select count(*) from postrider.job_status where error_code = 'dns'") == 20)
         #expect(target.requests.count == 520)
-        // 127.0.0.1 is private, by whatever name.
+        // 127.0.0.1 is private under every name.
         let guarded = try queue.number(
             "select count(*) from postrider.attempts where error_code is null and remote_ip = '127.0.0.1'")
         #expect(guarded == 520)
@@ -40,7 +40,7 @@ struct ManyNamesTests {
     @Test func `names that get no answer do not hold up other names`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64, under: names.wrapper)
-        // As many as there are threads that look names up.
+        // As many calls as there are threads that resolve names.
         try queue.insert(4, "url, max_attempts, timeout", "'http://n' || i || '.silent.example/', 1, interval '4 s'")
         try queue.insert(100, "url", url("n' || i || '.example"))
         try queue.wait(until: "select count(*) = 100 from postrider_internal.results where state = 's'")
@@ -54,7 +54,7 @@ struct ManyNamesTests {
     func `60,000 names are called at 0.8 of the rate of new connections to one host`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64, under: names.wrapper)
-        /// Seconds, and CPU time of the worker for each call in microseconds.
+        /// Returns seconds, and the worker's CPU time for each call in microseconds.
         func call(_ count: Int, _ url: String) throws -> (seconds: Double, cpu: Double) {
             let begin = TestClock.now
             let cpu = worker.cpuSeconds
@@ -67,7 +67,7 @@ struct ManyNamesTests {
         _ = try call(2_000, url("w' || i || '.example"))
         var ones: [Double] = []
         var manys: [(seconds: Double, cpu: Double)] = []
-        // In turn, so that both have the same neighbours on the machine.
+        // The two kinds take turns, so that other processes slow both equally.
         for part in 0..<6 {
             ones.append(try call(10_000, one).seconds)
             manys.append(try call(10_000, url("n' || i + \(part * 10_000) || '.example")))

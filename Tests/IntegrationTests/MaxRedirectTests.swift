@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct MaxRedirectTests {
-    /// `/N` leads to `/N-1`, and `/0` answers.
+    /// A target where `/N` redirects to `/N-1`, and `/0` answers.
     private static func target() throws -> TargetServer {
         try TargetServer { request in
             let hops = Int(request.path.dropFirst()) ?? 0

@@ -4,9 +4,9 @@ import PGClient
 import Synchronization
 import TestSupport
 
-/// Somebody who does things to jobs of late, while others do too.
+/// A thread that changes recent jobs while other sessions do too.
 final class Meddler: Sendable {
-    /// What can be done.
+    /// The possible actions.
     enum Deed: CaseIterable {
         case cancel, retry, reschedule
 
@@ -30,12 +30,12 @@ final class Meddler: Sendable {
     private let rounds = Atomic(0)
     private let thread = Mutex<BackgroundThread?>(nil)
 
-    /// Begins at once.
+    /// Starts at once.
     init(_ database: String, seed: UInt64) {
         thread.withLock { $0 = BackgroundThread { [self] in meddle(database, seed) } }
     }
 
-    /// Waits until it has tried to do so many more things.
+    /// Waits until the thread has tried this many more actions.
     func goOn(_ count: Int) throws {
         let end = rounds.load(ordering: .relaxed) + count
         try TestClock.wait(20, for: "\(count) deeds") {
@@ -43,7 +43,7 @@ final class Meddler: Sendable {
         }
     }
 
-    /// Stops; what was done, and what failed as it must not.
+    /// Stops the thread. Returns its successful actions and the errors that must not occur.
     func stop() -> (done: [(deed: Deed, id: Int64)], faults: [String]) {
         isOver.store(true, ordering: .releasing)
         thread.withLock { $0?.join() }
@@ -62,7 +62,7 @@ final class Meddler: Sendable {
                     let result = try connection.query("select \(deed.sql(id, &random))")
                     if deed != .cancel || result.bool(0, 0) { book.withLock { $0.done.append((deed, id)) } }
                 } catch {
-                    // Not there yet, not in a state for that, past its end, or its key is taken.
+                    // The job does not exist yet, its state forbids the action, it has expired, or its key is taken.
                     guard ["PR001", "PR003", "PR005", "23505"].contains(error.sqlState?.rawValue ?? "") else {
                         throw error
                     }

@@ -6,8 +6,10 @@ import Testing
 
 /// `children_failed` in all kinds of batches and chains.
 struct MemberCountTests {
-    /// Counted: each member that ended neither as succeeded nor as skipped. The first failure ends the others of a
-    /// batch, and cancelling ends all; a failed chain skips the steps behind.
+    /// Counts each member that ended neither as succeeded nor as skipped.
+    ///
+    /// The first failure ends the other members of a batch, and cancelling ends all. A failed chain skips the later
+    /// steps.
     @Test(
         arguments: [
             (#"{"batch": [{"url": "U/hang/a", N}, {"url": "U/no", N}, {"url": "U/hang/b", N}]}"#, false, "failed", "3"),

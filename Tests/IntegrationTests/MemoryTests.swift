@@ -5,15 +5,16 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// A worker keeps to its `--memory`, whatever the jobs send and whatever is answered.
+/// A worker keeps to its `--memory`, for all sizes of requests and answers.
 @Suite(.serialized) struct MemoryTests {
-    /// Held at once, 24 answers of 10 MiB take more than the budget of 128 MiB and `beside` together.
+    /// 24 answers of 10 MiB, held at once, need more than the budget of 128 MiB and `beside` together.
     private static let count = Soak.count(64, reduced: 24)
     private static let size = 10 << 20
-    /// What a worker takes beside its budget, in bytes.
+    /// The bytes that a worker needs in addition to its budget.
     private static let beside = 64 << 20
 
-    /// `/bytes/N` answers with so many bytes, `/take` with how many it has got, `/gzip` with a small file that grows.
+    /// `/bytes/N` answers with N bytes, `/take` with the number of received bytes, `/gzip` with a small file that
+    /// expands.
     private static func target() throws -> TargetServer {
         let blocks = [size: [UInt8](repeating: 0x61, count: size)]
         return try TargetServer { request in
@@ -22,7 +23,7 @@ import Testing
                 let body = blocks[count] ?? [UInt8](repeating: 0x61, count: count)
                 return [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8) + body)]
             }
-            // Without a length it may be as large as is allowed.
+            // Without a length, the answer may be as large as the limit allows.
             if parts.first == "endless", let count = Int(parts[1]) {
                 let body = blocks[count] ?? [UInt8](repeating: 0x61, count: count)
                 return [.send([UInt8]("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + body), .close]
@@ -132,7 +133,7 @@ import Testing
     @Test func `time in which an answer waits for room is not the server's`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
-        // They take turns for longer than the timeout of each.
+        // The answers take turns for longer than the timeout of each.
         try queue.insert(
             Self.count, "url, timeout, max_response",
             "'\(target.url)/endless/\(Self.size)/' || i, interval '8 s', 16000000")

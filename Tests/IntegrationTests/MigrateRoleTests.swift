@@ -5,8 +5,9 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Who migrates, and which roles and owners there are afterwards. Roles belong to the whole server, so each test has
-/// its own.
+/// The roles that may migrate, and the roles and owners afterwards.
+///
+/// Roles belong to the whole server, so each test has its own.
 struct MigrateRoleTests {
     private static let owners = """
         select distinct owner::regrole::text from (
@@ -43,7 +44,7 @@ struct MigrateRoleTests {
         #expect(try Self.rows("select postrider.explain(1)", database)[0].hasPrefix("Job 1 is scheduled"))
     }
 
-    /// What belongs to somebody else, may be used by everybody, or not by a worker.
+    /// Objects with a wrong owner, objects that every role may use, and objects that a worker may not use.
     private static let faults = """
         select object from postrider_internal.not_owned_by('postrider_owner')
         union all

@@ -4,22 +4,22 @@ import PGClient
 import Synchronization
 import TestSupport
 
-/// A target that answers 200 until it is told to fail; with `everyNth` only each nth request does.
+/// A target that answers 200 until the test lets it fail. With `everyNth`, only each nth request fails.
 final class MoodyTarget: Sendable {
     let target: TargetServer
     private let mood: Mood
 
-    /// Fails with these steps from the start; nil: it is well.
+    /// Fails with these steps from the start; nil lets it succeed.
     init(failing steps: [TargetStep]? = nil, everyNth: Int = 1) throws {
         let mood = Mood(steps, everyNth)
         target = try TargetServer { _ in mood.answer() }
         self.mood = mood
     }
 
-    /// From now on it fails so; nil: it is well.
+    /// Fails with these steps from now on; nil lets it succeed.
     func fail(_ steps: [TargetStep]?) { mood.steps.withLock { $0 = steps } }
 
-    /// How many requests have come.
+    /// The number of requests so far.
     var count: Int { target.requests.count }
 
     private final class Mood: Sendable {
@@ -44,7 +44,7 @@ final class MoodyTarget: Sendable {
 }
 
 extension TestQueue {
-    /// A service `api` with these servers at the positions from 1 on; more columns as given.
+    /// Adds a service `api` with these servers at the positions from 1 on, and with more columns.
     func addService(_ urls: [String], coolDown: String = "10 min", columns: String = "", values: String = "") throws {
         try connection.execute(
             """

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Names whose address changes while the worker still knows the old one.
+/// Names whose address changes while the worker still has the old address.
 @Suite(.enabled(if: HostsFile.obstacle == nil, "\(HostsFile.obstacle ?? "")"))
 struct MovedNameTests {
     @Test func `a job whose server is not at its name's old address finds it at the new one`() throws {
@@ -35,12 +35,12 @@ struct MovedNameTests {
             let url = "\(scheme)://other.example:\(nginx.wrongNamePort)/text"
             return try queue.insert("service, url, max_attempts", "'api', '\(url)', 1")
         }
-        // The same port speaks TLS alone, and says so.
+        // The same port now speaks only TLS, and answers with an error.
         let plain = try insert("http")
         try queue.wait(for: plain, toBe: "failed")
         #expect(try queue.text("select status_code::text from postrider.job_status where id = \(plain)") == "400")
         try hosts.move("other.example", to: "127.0.0.1")
-        // What was looked up within the second is not looked up again.
+        // A name is not looked up again within a second.
         TestClock.sleep(milliseconds: 1_100)
         try queue.wait(for: insert("https"), toBe: "succeeded")
         #expect(worker.end(SIGTERM) == 0)

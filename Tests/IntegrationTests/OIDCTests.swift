@@ -6,7 +6,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// A provider that we did not write; and what a server that watches all statements gets to see of secrets.
+/// An independent OIDC provider, and the secrets that appear in a server's statement log.
 struct OIDCTests {
     @Test func `a provider of others gives new tokens until it has revoked them`() throws {
         let provider = try OIDCProvider()
@@ -39,7 +39,7 @@ struct OIDCTests {
 
         let revoke = try queue.insert("method, url", "'POST', '\(provider.url)/users/ada/revoke-tokens'")
         try queue.wait(for: revoke, toBe: "succeeded")
-        // The provider answers 400 to a token that it does not know, so it is ours to see that this one has ended.
+        // The provider answers 400 to an unknown token. So the worker itself must see that this token has expired.
         try queue.connection.execute("update postrider.credentials set expires_at = now() - interval '1 s'")
         let late = try queue.insert("service, url", "'provider', '/userinfo'")
         try queue.wait(for: late, toBe: "failed")

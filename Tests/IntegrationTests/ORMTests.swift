@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `postrider.jobs` through the models that SQLAlchemy and Django make of it.
+/// `postrider.jobs` through the models of SQLAlchemy and Django.
 struct ORMTests {
     @Test func `SQLAlchemy reflects jobs, inserts one and reads it back`() throws {
         let queue = try TestQueue()

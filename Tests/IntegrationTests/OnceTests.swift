@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A worker that ends when nothing is left to do.
+/// A worker that ends when no work is left.
 struct OnceTests {
-    /// Runs one to its end, which comes within this many seconds, cleanly and by itself.
+    /// Runs such a worker. It must end by itself within this many seconds, with status 0.
     private static func runOnce(
         _ database: String, within seconds: Double = 60, concurrency: Int = 64, _ words: [String] = ["--once"]
     ) throws -> RunningWorker {

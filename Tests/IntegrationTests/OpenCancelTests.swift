@@ -5,10 +5,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A client cancels or moves a job in a transaction that it leaves open. Only that job waits for it, whatever dies
-/// meanwhile.
+/// A client cancels or reschedules a job in a transaction that stays open.
+///
+/// Only that job waits for the transaction, even if a worker or session dies.
 struct OpenCancelTests {
-    /// The first call of each path never ends, the second does.
+    /// The first call of each path never ends; the second does.
     private static func target() throws -> TargetServer {
         try TargetServer { request in
             request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]

@@ -5,10 +5,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Transactions that a client leaves open hold what rich jobs need beside their own rows: cookies, cached answers,
-/// other locks.
+/// Open transactions lock the other rows that a prepared job needs: cookies, cached answers and more.
 struct OpenRichTests {
-    /// A service whose answers to `/set` bring a cookie, each time another, with a credential; all but the first answer
+    /// A service with a credential whose answers to `/set` bring a new cookie each time. All answers except the first
     /// are held.
     private func cookieTarget(_ queue: borrowing TestQueue) throws -> TargetServer {
         let target = try TargetServer { request in
@@ -25,7 +24,7 @@ struct OpenRichTests {
         return target
     }
 
-    /// Begins calls of which one brings a cookie for a jar that has it already, in another value; that one first.
+    /// Starts several calls. The first one brings a new value for a cookie that is already in the jar.
     private func beginCalls(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> [Int64] {
         let first = try queue.insert("service, url", "'s', '/set'")
         try queue.wait(for: first, toBe: "succeeded")
@@ -77,7 +76,7 @@ struct OpenRichTests {
         let worker = try RunningWorker(queue.database)
         let jobs = try beginCalls(queue, target)
         let other = try PGConnection(queue.database)
-        // An operator's trigger takes it.
+        // An operator's trigger takes the lock.
         try queue.connection.execute(
             """
             create function public.gate() returns trigger language plpgsql as $$
@@ -95,7 +94,7 @@ struct OpenRichTests {
         try queue.wait(for: late, toBe: "succeeded")
         #expect(try queue.state(jobs[0]) == "running")
         try worker.wait(40, for: "statement_failed")
-        // The worker's end waits for it, and leaves nothing behind.
+        // The worker's end waits for the lock, and leaves no leases behind.
         worker.send(SIGTERM)
         try other.execute("rollback")
         #expect(worker.wait() == 0)
@@ -115,7 +114,7 @@ struct OpenRichTests {
         try queue.waitUntilDone()
         let other = try PGConnection(queue.database)
         try other.execute("begin; select postrider.cache_invalidate()")
-        // A second for each of them would be more than the 30 s that a statement has.
+        // A second for each of them would exceed the 30 s that a statement has.
         try fetchAll()
         try queue.insert(20, "url", "'\(target.url)/ok/plain/' || i")
         try queue.waitUntilDone(15)
@@ -133,7 +132,7 @@ struct OpenRichTests {
         let worker = try RunningWorker(queue.database, concurrency: 4)
         let first = try queue.insert("url, cache_ttl", "'\(target.url)/ok/cached', '1 h'")
         try queue.wait(for: first, toBe: "succeeded")
-        // Between claim and call for as long as the cache cannot be read.
+        // The job stays between claim and call as long as the cache cannot be read.
         let gate = try PGConnection(queue.database)
         try gate.execute("begin; lock table postrider.cache_entries")
         try queue.insert(4, "url, cache_ttl, tag", "'\(target.url)/ok/cached', '1 h', 'held'")

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Transactions that a client leaves open hold up what needs the rows they have locked, and nothing else.
+/// Open transactions of clients delay only the work that needs their locked rows.
 struct OpenTransactionTests {
     @Test func `one that holds a schedule's dedupe_key delays neither other ticks nor jobs nor heartbeats`() throws {
         let target = try TargetServer()
@@ -56,7 +56,7 @@ struct OpenTransactionTests {
         try queue.wait(until: "select worker is not null from postrider.credential_status")
         let other = try PGConnection(queue.database)
         try other.execute("begin; update postrider.credentials set scope = 'y'")
-        // Longer than its lease was to last.
+        // Longer than the original lease of the refresh.
         try queue.wait(40, until: "select until > began_at + interval '15 s' from postrider_internal.refreshes")
         let plain = try queue.insert("url", "'\(api.url)/open/x'")
         try queue.wait(for: plain, toBe: "succeeded")
@@ -130,7 +130,7 @@ struct OpenTransactionTests {
             let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
             try queue.wait(for: plain, toBe: "succeeded")
         }
-        // Before, two minutes: a second for each of the 60.
+        // An earlier version took two minutes: a second for each of the 60.
         #expect(TestClock.seconds(since: start) < Soak.seconds(10))
         #expect(
             try queue.number("select count(*) from postrider.job_status where tag = 'held' and state = 'running'") == 60
@@ -182,13 +182,13 @@ struct OpenTransactionTests {
             #"{"chain": [{"url": "URL/held", "notify": \#(isFollowed)}, "#
                 + #"{"name": "list", "batch": {"each": [\#(list)], "do": {"url": "URL/ok/{{item}}"}}}]}"#)
         try TestClock.wait(20, for: "the first call") { target.underWay == 1 }
-        // At the place that the first element is to take.
+        // Takes the position that the first element needs.
         let other = try PGConnection(fixture.queue.database)
         try other.execute(
             "begin; insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok' from postrider.jobs where name = 'list'"
         )
         target.release()
-        // It is put off, and not looked at again and again.
+        // The batch is deferred and not checked again and again.
         try fixture.queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
         for round in 1...3 {
             let id = try fixture.submit(
@@ -242,8 +242,7 @@ struct OpenTransactionTests {
 }
 
 extension TestQueue {
-    /// Begins a job of which `other` cancels the call in a transaction that it leaves open, and ends 20 beside it; the
-    /// job.
+    /// Starts a job whose call `other` cancels in an open transaction, and ends 20 other jobs. Returns the job.
     func cancelOpenly(_ other: borrowing PGConnection, _ target: TargetServer) throws -> Int64 {
         let id = try insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
         try TestClock.wait(10, for: "the call") { target.underWay == 1 }

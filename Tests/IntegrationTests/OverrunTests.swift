@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What takes the database too long to look at, with the limit that users have.
+/// Statements that take the database too long, with the default time limit.
 struct OverrunTests {
-    /// Compares each of 30,000 values with all of them: minutes.
+    /// Compares each of 30,000 values with all of them, which takes minutes.
     private static let extract = "$[*] ? (exists($[*] ? (@ == 3)))"
 
     @Test func `an answer that takes too long to judge fails alone and keeps its body, and its batch mates succeed`()
@@ -39,7 +39,7 @@ struct OverrunTests {
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
         defer { workers.kill() }
         for worker in workers { try worker.wait(for: "enlisted") }
-        // They keep both judging sessions busy for 40 s, at 2 s each.
+        // These answers keep both judging sessions busy for 40 s, at 2 s each.
         try queue.insert(40, "url, extract, lane", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)', 'evil'")
         try queue.wait(
             until: """
@@ -55,11 +55,11 @@ struct OverrunTests {
         let sentence = "its call has ended, and its answer waits for the judging session of this worker ("
         for row in waiting { #expect(row[0]?.contains(sentence) == true, "\(row)") }
         #expect(try queue.number("select postrider.cancel_all()") > 10)
-        // None of them waits after the next heartbeat.
+        // No attempt waits after the next heartbeat.
         try queue.wait(until: "select bool_and(judging_jobs is null) from postrider_internal.workers")
     }
 
-    /// As it was filed: two workers with 16 slots each, and 100 rows in the queue.
+    /// Two workers with 16 slots each, and 100 rows in the queue.
     @Test(.enabled(if: Soak.isOn)) func `the p99 of plain jobs stays within three times that of a quiet run`() throws {
         let target = try ExpensiveAnswerTests.target()
         let queue = try TestQueue()

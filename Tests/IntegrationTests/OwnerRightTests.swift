@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What runs with the rights of the schema's owner lends them to nothing of its caller's.
+/// A function with the rights of the schema's owner must not run its caller's code with these rights.
 struct OwnerRightTests {
-    /// A job that has ended, with a callback to run again.
+    /// A job that has ended, with a callback that can run again.
     private func endedJob(in queue: borrowing TestQueue, callback: String) throws -> Int64 {
         let id = try queue.insert("url, run_at, on_failure", "'http://h/', now() + interval '1 day', '\(callback)'")
         let worker = try queue.number(

@@ -2,13 +2,13 @@
 
 import TestSupport
 
-/// Jobs with pages for tests: a database, the small API, and a short text for what became of a job.
+/// Paginated jobs for tests: a database, the small API, and a short text for a job's outcome.
 struct PageFixture: ~Copyable {
     private static let api = Result { try SmallAPIServer() }
     let url: String
     let queue: TestQueue
 
-    /// On the API that all tests share, with a database of its own.
+    /// Uses the API that all tests share, and makes a database.
     init() throws {
         let url = try Self.api.get().url
         let queue = try TestQueue()
@@ -16,7 +16,7 @@ struct PageFixture: ~Copyable {
         self.queue = queue
     }
 
-    /// Inserts a job for a path of the API; its id.
+    /// Inserts a job for a path of the API and returns its id.
     func insert(_ path: String, _ paginate: String, _ columns: String = "", _ values: String = "") throws
         -> Int64
     {
@@ -25,8 +25,9 @@ struct PageFixture: ~Copyable {
             "'\(url)\(path)', '\(paginate)'" + (values.isEmpty ? "" : ", " + values))
     }
 
-    /// State, error_code, the ids of the result's items, as a range; then number and items of each page: `succeeded
-    /// 1..15 1:10 2:5`.
+    /// The job's state, error_code, and the range of the ids in its result, then the number and items of each page.
+    ///
+    /// For example: `succeeded 1..15 1:10 2:5`.
     func look(_ id: Int64) throws -> String {
         try queue.text(
             """
@@ -44,7 +45,7 @@ struct PageFixture: ~Copyable {
             """) ?? ""
     }
 
-    /// Runs a job alone to its end, and looks at it.
+    /// Runs a job alone to its end, and returns its `look`.
     func run(_ path: String, _ paginate: String, _ columns: String = "", _ values: String = "") throws -> String {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

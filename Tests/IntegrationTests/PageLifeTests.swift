@@ -5,10 +5,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What becomes of the pages of a job when it is cut off, cancelled, or asked to go on.
+/// The pages of a job that is cut off, cancelled or retried.
 struct PageLifeTests {
-    /// Two items for each page, `last` pages, each after a wait; `/fail` has status 400 on page 3 the first time,
-    /// `/hang` never answers it.
+    /// A target with two items per page and `last` pages, each after a wait.
+    ///
+    /// For `/fail`, page 3 has status 400 the first time. For `/hang`, the first call of page 3 gets no answer.
     private static func target(last: Int, milliseconds: Int = 0) throws -> TargetServer {
         try TargetServer { request in
             let page = Int(request.path.split(separator: "=").last ?? "") ?? 0
@@ -23,7 +24,7 @@ struct PageLifeTests {
 
     private static let style = #""style": "page", "param": "page""#
 
-    /// What `pages` has for a job: page and items, in order.
+    /// The rows in `pages` of a job: page and items, in order.
     private func pages(_ queue: borrowing TestQueue, _ id: Int64) throws -> String? {
         try queue.text(
             "select string_agg(page || ':' || item_count, ' ' order by page) from postrider.pages where job_id = \(id)")
@@ -70,7 +71,7 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         let calls = target.requests
         #expect(calls.count == 10)
-        // Ten slots of a fifth of a second span 1.8 s; a busy machine may hold up the first by some.
+        // Ten slots of a fifth of a second span 1.8 s. A busy machine may delay the first by some time.
         #expect(try #require(calls.last).arrivedAt - #require(calls.first).arrivedAt > 1_200_000_000)
     }
 
@@ -182,7 +183,7 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try isWhole(queue, id, last: 4))
         #expect(target.requests.count == 6)
-        // All pages are there, so there is nothing to go on with.
+        // The job already has all pages, so a retry is refused.
         let refusal = #expect(throws: PGError.self) {
             try queue.connection.execute("select postrider.retry(\(id))")
         }

@@ -3,11 +3,11 @@
 import TestSupport
 import Testing
 
-/// How soon the next page is called once a page has been answered.
+/// The time from the answer of a page to the call of the next page.
 struct PagePaceTests {
     @Test func `an idle worker goes from page to page without waiting for its poll`() throws {
         let target = try TargetServer { request in
-            // A page with the items of the one before would end the job.
+            // A page with the same items as the previous one would end the job.
             TargetStep.answer(
                 200, request.path.hasSuffix("=200") ? "[]" : "[\(request.path.split(separator: "=").last ?? "")]")
         }
@@ -22,7 +22,7 @@ struct PagePaceTests {
             after.arrivedAt - min(after.arrivedAt, before.endedAt ?? 0)
         }.sorted()
         let median = Double(gaps[gaps.count / 2]) / 1e6
-        // What a job needs from its INSERT to its call, on the same machine in the same minute.
+        // The time from INSERT to call of a plain job, on the same machine in the same minute.
         let single = try (1...50).map { number in
             let start = TestClock.now
             try queue.insert("url", "'\(target.url)/single/\(number)'")
@@ -31,7 +31,8 @@ struct PagePaceTests {
             return Double(request.arrivedAt - start) / 1e6
         }.sorted()[25]
         if Soak.isOn { print("page to page: p50 \(median) ms; INSERT to call: \(single) ms") }
-        // A page takes 1 to 1.4 times as long, beside builds too. A worker that waited for its poll would need 250 ms.
+        // A page takes 1 to 1.4 times as long, even while builds run. A worker that waited for its poll would need 250
+        // ms.
         #expect(median < (Soak.isOn ? 3 : 40) * single, "\(median) ms, a single job \(single) ms")
     }
 }

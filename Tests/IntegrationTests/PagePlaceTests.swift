@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Where a cursor stands in requests and answers, how lists end that have no last page, and `has_more`.
+/// The place of a cursor in requests and answers, the end of lists without a last page, and `has_more`.
 struct PagePlaceTests {
     private static func graphql(_ more: String = "") -> String {
         #"{"style": "cursor", "in": "body", "param": "variables.after", "items": "$.data.items.nodes", "#
@@ -23,15 +23,15 @@ struct PagePlaceTests {
         defer { worker.kill() }
         let three = "succeeded 1..25 1:10 2:10 3:5"
         let later = #", "start": {"page": 2}, "size": 5, "size_param": "$.variables.first""#
-        // A JSON value in a query is its text.
+        // A JSON value in a query is sent as its text.
         let query = #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.items[last]"}"#
         let jobs: [(path: String, paginate: String, body: String?, end: String)] = [
             ("/graphql?of=25", Self.graphql(), #"{"query": "q"}"#, three),
-            // Brought in slices, when the worker has room for it.
+            // The worker reads this body in parts, when it has memory for it.
             ("/graphql?of=25", Self.graphql(), "{\"query\": \"\(String(repeating: "q", count: 80_000))\"}", three),
             ("/graphql?of=25&as=number", Self.graphql(), #"{"variables": null}"#, three),
             ("/graphql?of=25&as=list", Self.graphql(), #"{"variables": {"after": null}}"#, three),
-            // One cursor for all: there is a second page, and no third.
+            // All pages have the same cursor: there is a second page, and no third.
             ("/graphql?of=15&as=true", Self.graphql(), "{}", "succeeded 1..15 1:10 2:5"),
             ("/graphql?of=25", Self.graphql(later), "{}", "succeeded 11..25 1:5 2:5 3:5"),
             ("/header?of=25", Self.header, nil, three), ("/header?of=25&last=null", Self.header, nil, three),

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Random paginated jobs while workers are killed, sessions are cut, and somebody cancels, retries and reschedules.
+/// Random paginated jobs while workers are killed, sessions are cut, and a thread cancels, retries and reschedules.
 struct PageStormTests {
     @Test(arguments: Soak.stormSeeds)
     func `random lists come whole and in order, whatever dies or is done to their jobs`(seed: UInt64) throws {
@@ -40,7 +40,7 @@ private final class PageStorm {
 
     func run() throws {
         try fleet.start(&random)
-        // What nobody touches is held to its list exactly: the first half at least.
+        // Jobs without interference must match their list exactly. This holds for at least the first half.
         var other: Meddler?
         while jobs.count < wanted {
             var job = PagedJob(number: jobs.count, &random)
@@ -59,8 +59,8 @@ private final class PageStorm {
         }
         try fleet.waitForEnd(queue, seed: seed, &random)
         try check(isLast: false)
-        // Whatever stopped in the middle goes on there. Twice: who was cancelled in front of a page that is bad at
-        // first meets it now.
+        // A job that stopped in the middle continues there. Two retries are needed: a job that was cancelled before a
+        // bad page now meets that page.
         for _ in 0..<2 {
             try queue.connection.execute(
                 """
@@ -80,7 +80,7 @@ private final class PageStorm {
         return try found + keys + queue.unexplainedPages(target) + fleet.faults(queue)
     }
 
-    /// Pages from the first without a gap, their items in order, and a result that is all of them.
+    /// Checks that pages are complete from the first on, their items are in order, and the result holds all of them.
     private func check(isLast: Bool) throws {
         let rows = try queue.rows(
             """

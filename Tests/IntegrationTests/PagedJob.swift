@@ -3,21 +3,21 @@
 import PGClient
 import TestSupport
 
-/// A random job with pages of two numbers each, what the target answers it, and how it may end.
+/// A random job with pages of two numbers each, the target's answers, and the job's possible outcomes.
 struct PagedJob: CustomStringConvertible {
-    /// What the target does with the calls.
+    /// The target's behaviour.
     enum Kind: String, CaseIterable {
-        /// Each page comes at once.
+        /// Each page is answered at once.
         case plain
-        /// Some pages fail at first, by a 503 or the end of the connection.
+        /// Some pages fail at first, with a 503 or a closed connection.
         case rough
         /// The second page has status 404 at first.
         case bad
-        /// The job asks for three pages at most.
+        /// The job limits itself to three pages.
         case limit
     }
 
-    /// How pages are asked for.
+    /// The style of the pagination.
     enum Style: String, CaseIterable {
         case page, offset, cursor, link
     }
@@ -60,7 +60,7 @@ struct PagedJob: CustomStringConvertible {
 
     var description: String { "job \(id) \(path)\(stops ? " stops" : "")" }
 
-    /// What is sent for `/KIND/STYLE/N/LAST?…`.
+    /// The answer to `/KIND/STYLE/N/LAST?…`.
     static func answer(_ request: TargetRequest) -> [TargetStep] {
         let parts = request.path.split(separator: "?", maxSplits: 1)
         let steps = parts[0].split(separator: "/")
@@ -80,7 +80,7 @@ struct PagedJob: CustomStringConvertible {
                 headers: hasMore && steps[1] == "link" ? [link] : [])
     }
 
-    /// How many pages there are: where nothing says what comes next, an empty one is the last.
+    /// The number of pages. If no answer names the next page, an empty page is the last one.
     private var total: Int { style == .page || style == .offset ? last + 1 : max(last, 1) }
 
     /// The same key on each try of a page, another for each page.
