@@ -54,7 +54,7 @@ struct CallbackTests {
         #expect(try queue.text("select error_code from postrider.job_status where id = \(id)") == nil)
         #expect(try queue.text("select postrider.rerun_callback(\(id))::text") == "false")
         #expect(try queue.rows(errors) == known)
-        // A cancelled or expired job ends as such. It is no failure of the callback.
+        // A user's cancel or timeout ends the statement. It is not recorded as a failure of the callback.
         try queue.connection.execute(
             """
             create or replace function app.bad(bigint) returns void language sql as 'select pg_sleep(60)';

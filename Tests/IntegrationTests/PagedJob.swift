@@ -83,7 +83,7 @@ struct PagedJob: CustomStringConvertible {
     /// The number of pages. If no answer names the next page, an empty page is the last one.
     private var total: Int { style == .page || style == .offset ? last + 1 : max(last, 1) }
 
-    /// The same key on each try of a page, another for each page.
+    /// Each try of a page must have the same key, and each page another key.
     func keyDefects(_ calls: [TargetRequest]) -> [String] {
         let keys = Dictionary(grouping: calls, by: \.path).mapValues {
             Set($0.map { $0.header("idempotency-key") ?? "" })
@@ -93,7 +93,7 @@ struct PagedJob: CustomStringConvertible {
             + (isUnique ? [] : ["\(self): two pages had one key"])
     }
 
-    /// How it has not ended as it may.
+    /// The difference between the job's end and its allowed ends.
     func defect(
         state: String, code: String?, result: String?, pages: String, items: String?, isTouched: Bool, isLast: Bool
     ) -> String? {
@@ -101,7 +101,7 @@ struct PagedJob: CustomStringConvertible {
         if pages != (0..<count).map({ "\($0 + 1)" }).joined(separator: ",") { return "pages are missing" }
         let numbers = (0..<min(count, last) * 2).map { "\($0 + 1)" }
         if (items ?? "") != numbers.joined(separator: ",") { return "items are missing, or there twice" }
-        // Of a page that failed by itself the result is that answer's.
+        // If a page fails for itself, the result is the answer of that page.
         if let result, code != "http_status", result != "[\(numbers.joined(separator: ", "))]" {
             return "the result is another list"
         }
@@ -123,10 +123,9 @@ struct PagedJob: CustomStringConvertible {
 }
 
 extension TestQueue {
-    /// Calls that no attempt tells of, job by job.
+    /// Calls without a row in the attempts, by job.
     func unexplainedPages(_ target: TargetServer) throws -> [String] {
-        // A connection that was used before and ends without an answer is no attempt's end: the call goes out once
-        // more.
+        // If a reused connection ends without an answer, the attempt goes on and the request is sent once more.
         let calls = Dictionary(grouping: target.requests.filter { !$0.path.hasPrefix("/rough/") }) {
             String($0.path.split(separator: "?")[0])
         }

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Jobs that fetch page after page, against a real API with lists of every style.
+/// Jobs that fetch page after page, from a real API with lists of every style.
 struct PaginationTests {
     @Test(
         arguments: [
@@ -32,7 +32,7 @@ struct PaginationTests {
 
     @Test(
         arguments: [
-            // A full last page: only the empty one after it tells.
+            // The last page is full. Only the empty page after it ends the list.
             ("/offset?of=20", #"{"style": "offset", "param": "offset"}"#, "succeeded 1..20 1:10 2:10 3:0"),
             (
                 "/offset?of=20", #"{"style": "offset", "param": "offset", "start": 5, "size": 10}"#,
@@ -47,17 +47,17 @@ struct PaginationTests {
                 #"{"style": "cursor", "param": "after", "start": "p=10", "items": "$.items", "next": "$.next"}"#,
                 "succeeded 91..95 1:5"
             ),
-            // Nothing at all is a list of nothing.
+            // An empty list without pages of items.
             ("/offset?of=0", #"{"style": "offset", "param": "offset"}"#, "succeeded 1:0"),
             ("/link?of=0", #"{"style": "link"}"#, "succeeded 1:0"),
-            // No list, on the first page and on a later one.
+            // The answer has no list, on the first page or on a later one.
             ("/items", #"{"style": "page", "param": "page", "items": "$.list"}"#, "failed no_data"),
             ("/items", #"{"style": "page", "param": "page"}"#, "failed no_data"),
             (
                 "/items?odd=3", #"{"style": "page", "param": "page", "items": "$.data.list"}"#,
                 "failed no_more_data 1:10 2:10"
             ),
-            // What leads back, elsewhere, too far.
+            // A next page that repeats, leads to another host, or comes after too many pages.
             (
                 "/cursor?loop=3", #"{"style": "cursor", "param": "after", "items": "$.items", "next": "$.next"}"#,
                 "failed pagination_loop disorder 1:10 2:10 3:10 4:10"

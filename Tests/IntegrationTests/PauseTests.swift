@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Queues and lanes that a person stops and starts.
+/// Queues and lanes that a user pauses and resumes.
 struct PauseTests {
     @Test func `a paused queue stands still while others run, says so, and runs once it is resumed`() throws {
         let target = try TargetServer()
@@ -49,7 +49,7 @@ struct PauseTests {
                 "select lane, ready::text, paused::text, paused_until::text from postrider.lane_status where lane = 'api'"
             )
                 == [["api", "1", "true", "infinity"]])
-        // A shorter pause takes the place of a longer one: a person decides.
+        // A shorter pause by a user replaces a longer one.
         _ = try queue.rows("select postrider.pause_lane('api', until => now() + interval '1 s')::text")
         let until = try queue.text("select paused_until::text from postrider.lanes where name = 'api'") ?? ""
         try queue.wait(for: held, toBe: "succeeded")
@@ -57,7 +57,7 @@ struct PauseTests {
             try queue.number(
                 "select count(*) from postrider.attempts where job_id = \(held) and started_at < '\(until)'") == 0)
 
-        // Nor does the reason of the pause before stand for a person's, while a server may say the same twice.
+        // A user's pause also replaces the earlier reason. A server may give the same reason twice.
         let server = "select pause_reason from postrider.lanes where name = 'api'"
         for seconds in [1, 2] {
             try queue.connection.execute(
@@ -108,7 +108,7 @@ struct PauseTests {
         try queue.insert(500, "url, lane", "'\(target.url)/ok/' || i, 'l'")
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
-        // Each claim takes a fence. A worker that keeps asking takes hundreds in half a second.
+        // Each claim takes a fence. A worker in a busy loop takes hundreds in half a second.
         func claims() throws -> Int64 { try queue.number("select last_value from postrider_internal.fences") }
         var before = try claims()
         try TestClock.wait(20, for: "a quiet half second") {
@@ -155,8 +155,8 @@ struct PauseTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let mountain = Soak.count(100_000, reduced: 20_000)
-        // Half of it takes 12 s: a survey, which finds the other lane, is 5 s after the one before at the most.
-        // Answered at once, all were done within two, before a busy machine had surveyed.
+        // Half of the jobs take 12 s. A survey finds the other lane at most 5 s after the previous survey. With instant
+        // answers, all jobs would end within two seconds, before a busy machine had surveyed.
         try queue.insert(mountain, "url, lane", "'\(target.url)/wait/10/' || i, 'mountain'")
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -170,14 +170,14 @@ struct PauseTests {
     @Test func `a lane whose calls take long leaves freed slots to one that holds fewer`() throws {
         let (slow, quick) = try (TargetServer(), TargetServer())
         let queue = try TestQueue()
-        // The worker's first survey finds both lanes. Later ones may be seconds apart.
+        // The worker's first survey finds both lanes. Later surveys may be seconds apart.
         try queue.insert(40, "url, lane, timeout", "'\(slow.url)/held/' || i, 'slow', '300 s'")
         try queue.insert(60, "url, lane", "'\(quick.url)/ok/' || i, 'quick'")
         let worker = try RunningWorker(queue.database, concurrency: 4)
         defer { worker.kill() }
         try TestClock.wait(60, for: "the quick calls") { quick.requests.count == 60 }
-        // Calls of the slow lane never end. By turns, they would soon have all four slots. A slot that becomes free
-        // when the last quick calls have begun is theirs, though.
+        // Calls of the slow lane never end. If the lanes took turns, they would soon have all four slots. But a slot
+        // that becomes free after the last quick calls have begun goes to the slow lane.
         let late = quick.requests[55].arrivedAt
         #expect(slow.requests.count { $0.arrivedAt < late } == 2)
     }

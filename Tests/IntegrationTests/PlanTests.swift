@@ -6,13 +6,13 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// What the hot statements touch, counted in buffers: it must not grow with the queue.
+/// The buffers that the hot statements touch. Their number must not grow with the queue.
 struct PlanTests {
     private let cluster: PrivateCluster
 
     init() throws { cluster = try TestQueue.quietCluster() }
 
-    /// Buffers that each statement touched for its 64 jobs.
+    /// The buffers that each statement touched for its 64 jobs.
     private struct Cost {
         var claim = 0
         var claimOne = 0
@@ -34,7 +34,7 @@ struct PlanTests {
         #expect(Double(long.claimOne) <= 1.2 * Double(short.claimOne), "\(figures)")
         #expect(Double(long.finish) <= 1.2 * Double(short.finish), "\(figures)")
         #expect(Double(long.promote) <= 1.2 * Double(short.promote), "\(figures)")
-        // Each row that is put off goes into four indexes, which may have two more levels.
+        // Each deferred row goes into four indexes, which may have two more levels.
         #expect(Double(long.promoteByBudget) <= 1.2 * Double(short.promoteByBudget) + 64 * 4 * 2, "\(figures)")
         #expect(Double(long.survey) <= 1.2 * Double(short.survey), "\(figures)")
     }
@@ -57,7 +57,7 @@ struct PlanTests {
         try queue.connection.execute(
             "set plan_cache_mode = force_generic_plan; prepare place(bigint) as select * from postrider_internal.find_ready_row($1)"
         )
-        // As functions ask for it, and as people do. The first time reads the catalogue, too.
+        // In the form of functions, and in the form of users. The first run also reads the catalogue.
         for _ in 1...2 { _ = try queue.text("execute place(\(id))") }
         let place = try queue.buffers("execute place(\(id))")
         let status = "select state from postrider.job_status where"
@@ -72,7 +72,7 @@ struct PlanTests {
         for tag in ["z", "y"] {
             for _ in 1...8 { try queue.insert(1_000, "url, tag", "'http://h/' || i, '\(tag)'") }
             guard tag == "z" else { break }
-            // Tags that came later are none, as far as the planner knows, and none are ready.
+            // The planner's statistics know no later tags and no ready rows.
             #expect(try queue.number("select postrider.cancel_all()") == 8_000)
             for verb in ["vacuum postrider_internal.ready", "analyze postrider.jobs"] {
                 try queue.connection.execute(verb)
@@ -82,7 +82,7 @@ struct PlanTests {
             "update pg_class set reltuples = 0, relpages = 1 where oid = 'postrider_internal.ready'::regclass")
         let blocks = try queue.buffers("select postrider.cancel_all(tag => 'y')")
         #expect(try queue.number("select count(*) from postrider_internal.results") == 16_000)
-        // 32 for each; 130 where each was held against all.
+        // 32 blocks for each row. A comparison of each row with all others took 130.
         #expect(blocks < 8_000 * 60, "\(blocks)")
     }
 
@@ -108,8 +108,8 @@ struct PlanTests {
             """)
         try queue.connection.execute(
             "vacuum analyze postrider.jobs, postrider_internal.results, postrider_internal.tracks")
-        // Walking through the failures of others reads them once each by the index, and none of their jobs: two to four
-        // blocks a job.
+        // A scan of all failures reads each one once by the index and reads none of their jobs. Reading the jobs would
+        // cost two to four blocks each.
         for (words, most) in [
             ("tag => 't'", 10_000), ("since => now() - interval '1 hour', lane => 'l'", 10_000),
             ("lane => 'l'", 10_000 + others * 6 / 10), ("queue => 'q'", 10_000 + others * 6 / 10),
@@ -141,7 +141,7 @@ struct PlanTests {
         try holder.execute("rollback")
     }
 
-    /// The statements of one worker that leads, without the worker.
+    /// Runs the statements of a worker that leads, without the worker.
     private final class Bench {
         private let worker: Int64
         private let epoch: Int64
@@ -160,7 +160,7 @@ struct PlanTests {
                 """)
         }
 
-        /// Adds ready and scheduled jobs until there are this many of each.
+        /// Adds ready and scheduled jobs until the queue has this many of each.
         func fill(_ count: Int, _ queue: borrowing TestQueue) throws {
             while true {
                 let there = Int(try queue.number("select count(*) from postrider_internal.ready"))
@@ -185,9 +185,9 @@ struct PlanTests {
             _ = try queue.rows("select (\(finish))::text")
         }
 
-        /// The cost of one turn of each statement, which must not read a table from end to end.
+        /// Measures the cost of one run of each statement. A statement must not scan a whole table.
         func measure(_ queue: borrowing TestQueue) throws -> Cost {
-            // The first of each in a session reads the catalogue.
+            // The first run of each statement in a session also reads the catalogue.
             try turn(queue)
             var cost = Cost()
             try makeDue(queue)
@@ -220,7 +220,7 @@ struct PlanTests {
             "select * from postrider_internal.promote(\(worker)::int, \(epoch)::bigint, null, 5000)"
         }
 
-        /// Ends what is claimed: the leases in arrays, a success, the rest null. Moves the watermark on.
+        /// The finish of the claimed jobs: the leases as arrays, a success, and null for the rest. Moves the watermark.
         private func finish(_ queue: borrowing TestQueue) throws -> String {
             let leases = try queue.rows(
                 """
@@ -234,7 +234,7 @@ struct PlanTests {
             return "select postrider_internal.finish(\(worker)::int, '\(leases[0])')"
         }
 
-        /// Promotes retries of a lane that fails: some go, the others are put off.
+        /// Promotes retries of a failing lane: some become ready, the others are deferred.
         private func promoteByBudget(_ queue: borrowing TestQueue) throws -> Int {
             try queue.connection.execute(
                 """
@@ -242,7 +242,7 @@ struct PlanTests {
                 select lane, 0, 0, 100, true, now() from postrider_internal.tracks
                 """)
             var cost = 0
-            // The first in a session reads the catalogue.
+            // The first run in a session also reads the catalogue.
             for _ in 1...2 {
                 try queue.connection.execute(
                     """
@@ -267,7 +267,7 @@ struct PlanTests {
 
         private func buffers(_ sql: String, _ queue: borrowing TestQueue) throws -> Int {
             try queue.connection.execute("begin")
-            // The session's counters are passed on now and then, so the difference counts, within one transaction.
+            // The session passes its counters on from time to time. So the difference within one transaction counts.
             let scans = """
                 select relname || ' ' || seq_scan from pg_stat_xact_user_tables
                 where schemaname in ('postrider', 'postrider_internal')

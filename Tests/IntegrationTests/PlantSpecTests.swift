@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What `submit` makes of good specs: the rows, their places and their values.
+/// The rows that `submit` makes of good specs, with their places and values.
 struct PlantSpecTests {
-    /// The jobs below and including a root as `path kind name url`, where a path is the positions from the root.
+    /// A root and the jobs below it as `path kind name url`. A path lists the positions from the root.
     private func rows(_ queue: borrowing TestQueue, _ root: Int64) throws -> [String] {
         try queue.rows(
             """
@@ -53,7 +53,7 @@ struct PlantSpecTests {
             #"{"kind": "chain", "chain": [{"kind": "batch", "batch": [{"kind": null, "url": "http://h/1"}]}, {"kind": "batch", "batch": {"each": [1], "do": {"kind": "request", "url": "http://h/2"}}}]}"#,
             ["$ chain", "$.1 batch", "$.2 batch", "$.1.1 request http://h/1"]
         ),
-        // What is below the second and third step does not go by what the first will be made of.
+        // The jobs below the second and third step do not depend on the list of the first step.
         (
             #"{"chain": [{"batch": {"each": [1], "do": {"url": "http://h/1"}}}, {"chain": [{"chain": [{"url": "http://h/2"}]}, {"batch": {"each": [1], "do": {"url": "http://h/3"}}}]}, {"chain": [{"chain": [{"url": "http://h/4"}]}]}]}"#,
             [

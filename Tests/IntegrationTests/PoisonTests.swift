@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// One row that no statement can deal with, among others. INSERT refuses such rows; these are made behind its back.
+/// One row that makes every statement fail, among good rows. INSERT refuses such rows, so the test changes stored rows.
 struct PoisonTests {
-    /// More milliseconds than the claim's column can hold.
+    /// Gives the job more milliseconds than the claim's column can hold.
     private static func spoil(_ job: Int64) -> String {
         """
         set session_replication_role = replica;
@@ -34,7 +34,7 @@ struct PoisonTests {
         #expect(worker.count(of: "result_unstorable") == 1)
     }
 
-    /// The claim of one announced job takes another way.
+    /// The claim of one announced job is another statement.
     @Test func `a lone job that makes its claim fail ends, and the next one succeeds`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

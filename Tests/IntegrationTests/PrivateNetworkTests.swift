@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Private addresses, with a worker that was not started with `--allow-private`.
+/// Private addresses, with a worker that was started without `--allow-private`.
 struct PrivateNetworkTests {
     @Test func `each refused call says what could allow it: its service, its credential or the worker alone`() throws {
         let queue = try TestQueue()

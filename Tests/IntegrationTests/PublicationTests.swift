@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Logical replication of a database that has the schema in it.
+/// Logical replication of a database with the schema.
 struct PublicationTests {
     @Test func `beside a publication for all tables jobs run, are tried again, cancelled and moved`() throws {
         let target = try TargetServer()

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The rate of queue_status and the time that it says a backlog takes.
+/// The rate in queue_status and its estimate of the time for a backlog.
 struct QueueRateTests {
     @Test func `the last sixty seconds count, of the calendar minute before this one as much as lies in them`() throws {
         let queue = try TestQueue()
@@ -21,7 +21,7 @@ struct QueueRateTests {
                    (array[0], array['s'::"char"], array[60], 'default', now() - interval '61 s')
             """)
         try queue.insert(6, "url", "'http://h/'")
-        // Of this minute 600, 60 not yet folded, and of the minute before it 600 for a share of it.
+        // 600 ends in this minute, 60 of them not yet folded, and a share of the 600 ends in the minute before.
         let wrong = try queue.rows(
             """
             select rate_per_second::text, estimated_drain::text

@@ -4,8 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Logins and databases where `default_transaction_read_only` is on: reading goes on, and what writes names the
-/// setting.
+/// Logins and databases with `default_transaction_read_only` on.
+///
+/// Commands that read still work. The errors of commands that write name the setting.
 struct ReadOnlyDefaultTests {
     private let off = "set default_transaction_read_only = off"
     private let on = "set default_transaction_read_only = on"
@@ -35,7 +36,7 @@ struct ReadOnlyDefaultTests {
         let advice =
             "takes no writes: default_transaction_read_only is on for test_reports; run: alter role test_reports \(off)"
         #expect(doctor.status == 1 && doctor.output.contains("fault   database    \(advice)\n"), "\(doctor)")
-        // What the connection string says stays.
+        // A setting in the connection string is kept.
         let chosen = try run("jobs", beside: " target_session_attrs=read-write")
         #expect(
             chosen

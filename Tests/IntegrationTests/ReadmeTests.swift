@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a page shows is what a reader types.
+/// The examples on a page must work as shown.
 struct ReadmeTests {
     @Test func `the README's rows of configuration can be inserted in the order in which they stand`() throws {
         let path = URL(fileURLWithPath: #filePath)

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How long a lane is paused by refusals that do not say it themselves.
+/// The length of a lane's pause after refusals that give no time.
 struct RefusalStreakTests {
-    /// With a track of the lane l.
+    /// A database with a track of the lane l.
     private static func queue() throws -> TestQueue {
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -15,7 +15,7 @@ struct RefusalStreakTests {
         return queue
     }
 
-    /// What an answer to a call begun so long ago says of its lane.
+    /// The signal for the lane from the answer to a call that began so long ago.
     private static func sign(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String) -> String {
         """
         row((select id from postrider_internal.tracks), clock_timestamp() - interval '\(begunBefore)', \(wait),
@@ -23,7 +23,7 @@ struct RefusalStreakTests {
         """
     }
 
-    /// Tells of answers that come together; the lane's pause afterwards, in ms from now.
+    /// Applies the signals of answers that arrive together. Returns the rest of the lane's pause in ms.
     private static func tell(_ queue: borrowing TestQueue, _ signs: [String]) throws -> Int64 {
         try queue.connection.execute(
             "select postrider_internal.pause_throttled_lanes(array[\(signs.joined(separator: ", "))])")
@@ -54,7 +54,7 @@ struct RefusalStreakTests {
             try over()
         }
         #expect(try (880_000...900_000).contains(tell("w", 429)))
-        // Shorter wishes do not shorten it, longer ones lengthen it, an hour is the most.
+        // A shorter wish does not shorten the pause, and a longer one extends it. The limit is an hour.
         #expect(try tell("w", 429, wait: "5000") > 880_000)
         #expect(try (3_590_000...3_600_000).contains(tell("w", 429, wait: "999999999")))
         try over()
@@ -67,7 +67,7 @@ struct RefusalStreakTests {
         #expect(try (1800...2500).contains(tell("w", 429)))
         _ = try queue.rows("select postrider.resume_lane('l')::text")
         #expect(try (900...1250).contains(tell("w", 429, wait: "0")))
-        // What a person has paused stays so.
+        // A user's pause is kept.
         _ = try queue.rows("select postrider.pause_lane('l')::text")
         try queue.connection.execute(
             "select postrider_internal.pause_throttled_lanes(array[row((select id from postrider_internal.tracks), now(), 5000, 429, 'w')::postrider_internal.lane_signal])"
@@ -83,7 +83,7 @@ struct RefusalStreakTests {
         throws
     {
         let queue = try Self.queue()
-        // The fourth in a row: the pause before it was 4 s long, or a little more.
+        // The fourth refusal in a row: the pause before it was 4 s long, or a little more.
         try queue.connection.execute(
             "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 4, now())")
         _ = try Self.tell(queue, [Self.sign("s", 200, begunBefore: "6 s")])
@@ -124,7 +124,7 @@ struct RefusalStreakTests {
         #expect(try queue.states() == "succeeded 12")
         let arrivals = target.requests.map(\.arrivedAt)
         let longest = zip(arrivals.dropFirst(), arrivals).map { Double($0 - $1) / 1e9 }.max() ?? 0
-        // A second, and a quarter more by chance; when all refusals counted, 16 s and more.
+        // A second, and up to a quarter more by chance. If all refusals counted, it would be 16 s or more.
         #expect(longest < 6)
     }
 }

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Endpoints that refuse each token: one alone is a fault of its own, several put the login in doubt.
+/// Endpoints that refuse each token. One such endpoint fails alone; several cast doubt on the login.
 struct RefusedEndpointTests {
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
@@ -18,7 +18,7 @@ struct RefusedEndpointTests {
         return queue
     }
 
-    /// As if 30 s had passed since the last refresh that a refused job set off.
+    /// Moves the times back, as if 30 s had passed since the last refresh for a refused job.
     private func passTime(_ queue: borrowing TestQueue) throws {
         try queue.wait(until: "select state = 'cooldown' from postrider.credentials")
         try queue.connection.execute(
@@ -53,7 +53,7 @@ struct RefusedEndpointTests {
         let bad = try queue.insert("service, url, lane", "'api', 'bad/1', 'bad'")
         try queue.wait(until: "select state = 'cooldown' from postrider.credentials")
         #expect(api.log == ["GET /api/bad/1 a1 401", "POST /token r1 200", "GET /api/bad/1 a2 401"])
-        // The next refresh is not made yet, and all wait for it.
+        // The next refresh has not been made yet, and all jobs wait for it.
         let good = try queue.insert("service, url", "'api', 'good'")
         _ = try queue.text("select postrider.pause_lane('bad')::text")
         try passTime(queue)
@@ -96,7 +96,7 @@ struct RefusedEndpointTests {
         try queue.connection.execute(
             "insert into postrider.jobs (service, url) select 'api', p from unnest(array['x', 'y']) p")
         try queue.wait(until: "select held_since is not null from postrider.credential_status")
-        // No more is sent with this token.
+        // No more requests are sent with this token.
         try queue.insert(20, "service, url", "'api', 'z/' || i")
         try queue.wait(until: "select jobs_waiting = 22 from postrider.credential_status")
         #expect(api.log(" /api/z").isEmpty)
@@ -104,7 +104,7 @@ struct RefusedEndpointTests {
         #expect(reason.contains("GET api x") && reason.contains("GET api y"), "\(reason)")
         let sentence = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
         #expect(sentence.contains("the API refuses each token"), "\(sentence)")
-        // A new token alone ends nothing: one job is sent, of an endpoint that has not refused.
+        // A new token alone does not end the doubt. One job is sent, for an endpoint that has not refused.
         try passTime(queue)
         try TestClock.wait(30, for: "the probe") { api.log(" /api/z").count == 1 }
         try queue.wait(until: "select version = 3 from postrider.credentials")

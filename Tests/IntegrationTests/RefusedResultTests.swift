@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A trigger of the operator's that raises for the result of one job.
+/// An operator's trigger that raises an error for the result of one job.
 struct RefusedResultTests {
     @Test func `it keeps that one from ending, and after some seconds no other`() throws {
         let target = try TargetServer()
@@ -29,7 +29,7 @@ struct RefusedResultTests {
         try queue.wait(until: "select count(*) = 39 from postrider_internal.results")
         #expect(worker.output.contains("not this one (SQLSTATE P0001)"))
         try queue.connection.execute("drop trigger refuse on postrider_internal.results")
-        // It is tried again after 40 s at most.
+        // The worker retries after 40 s at most.
         try queue.wait(60, until: "select count(*) = 40 from postrider_internal.results")
         #expect(target.requests.count == 40)
     }

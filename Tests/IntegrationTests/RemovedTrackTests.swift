@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The leader removes unused tracks. Jobs that name them all the same are neither lost nor called twice.
+/// The leader removes unused tracks. Jobs that still name them are neither lost nor called twice.
 struct RemovedTrackTests {
-    /// Plays the leader, beside whose transactions others stay open.
+    /// Simulates the leader while transactions of other sessions stay open.
     private struct Leader {
         let worker: Int64
         let epoch: Int64
@@ -19,7 +19,7 @@ struct RemovedTrackTests {
             epoch = try queue.lead(worker)
         }
 
-        /// How many tracks were removed.
+        /// Removes tracks and returns their number.
         @discardableResult
         func remove(_ queue: borrowing TestQueue, rounds: Int = 1, age: String = "0 s") throws -> Int64 {
             var removed: Int64 = 0
@@ -30,7 +30,7 @@ struct RemovedTrackTests {
             return removed
         }
 
-        /// Waits until no transaction knows the removed tracks. What has ended on them is counted before.
+        /// Waits until no transaction can see the removed tracks. First counts the ends of their jobs.
         func forget(_ queue: borrowing TestQueue) throws {
             _ = try queue.number("select jobs from postrider_internal.fold(\(worker), \(epoch), 0, 100000) limit 1")
             try queue.wait(
@@ -46,7 +46,7 @@ struct RemovedTrackTests {
         let isOver = Atomic<Bool>(false)
     }
 
-    /// By the worker that leads.
+    /// The statement of the leader that removes tracks.
     private static let removeAll = """
         select coalesce(sum(r.removed), 0)
           from postrider_internal.leases l cross
@@ -86,7 +86,7 @@ struct RemovedTrackTests {
         try leader.forget(queue)
         try track(queue, "unused")
         #expect(try queue.number("select max(id) from postrider_internal.tracks") == 6)
-        // A finish that is folded counts as use.
+        // A folded finish counts as use.
         try queue.connection.execute(
             """
             update postrider_internal.tracks set last_used = now() - interval '25 h', made_at = '-infinity';
@@ -121,7 +121,7 @@ struct RemovedTrackTests {
             """
         if isEarly { try client.execute(write) }
         #expect(try leader.remove(queue, rounds: 5) == 4)
-        // The number is kept for as long as the transaction may write it.
+        // The number is kept as long as the transaction may write it.
         #expect(try queue.number(Self.numbers) == 4)
         if !isEarly { try client.execute(write) }
         #expect(try leader.remove(queue, rounds: 3) == 0)
@@ -156,7 +156,7 @@ struct RemovedTrackTests {
             insert into postrider_internal.results (job_id, attempt, track, state) select job_id, 1, track, 'f'
               from gone
             """)
-        // The tallies of these tracks are not folded yet.
+        // The deltas of these tracks are not folded yet.
         #expect(try leader.remove(queue, rounds: 6) == 3)
         #expect(try queue.number(Self.numbers) == 3)
         #expect(try queue.text("select queue || failed from postrider.queue_status where failed > 0") == "q3")
@@ -209,7 +209,7 @@ struct RemovedTrackTests {
             try client.execute("begin; insert into postrider.jobs (url, lane) values ('\(target.url)/ok/late', 'l')")
             #expect(try queue.number(Self.removeAll) == 1)
             if isPaused { _ = try queue.text("select postrider.pause_lane('l')::text") }
-            // Another leader goes on with it.
+            // Another leader continues the removal.
             #expect(workers.removeFirst().end(SIGTERM) == 0)
             workers = try [RunningWorker(queue.database, concurrency: 2)]
             try queue.wait(until: "select until > now() from postrider_internal.leases")
@@ -261,7 +261,7 @@ struct RemovedTrackTests {
         }
         client.join()
         try queue.waitUntilDone(120)
-        // Nothing is under way, so all tracks may go. Lanes that come back get new ones.
+        // No job is unfinished, so all tracks can be removed. Lanes that return get new tracks.
         try queue.wait(
             until:
                 "select exists (select from (\(Self.removeAll)) r) and (select count(*) < 17 from postrider_internal.tracks)"

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What a request object could say on the device, said by a row, against httpbin.
+/// The features of a request object on a device, expressed by a row, against httpbin.
 struct RequestConformanceTests {
     private let httpbin: HttpbinServer
 
@@ -22,7 +22,7 @@ struct RequestConformanceTests {
             """)
     }
 
-    /// The closed-list code and its number.
+    /// The error code and its number in the closed list.
     private func failure(_ queue: borrowing TestQueue, _ id: Int64) throws -> [String?] {
         try queue.rows(
             """

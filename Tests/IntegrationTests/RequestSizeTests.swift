@@ -4,15 +4,16 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `settings.max_request_body` bounds what a job sends, counted as sent, when it is inserted and when its templates are
-/// filled.
+/// `settings.max_request_body` limits the bytes that a job sends.
+///
+/// They are counted as sent, at INSERT and when templates are filled.
 struct RequestSizeTests {
-    /// Each kind of body with exactly the size given, in SQL.
+    /// Each kind of body with exactly this size, in SQL.
     private static func body(_ column: String, _ bytes: Int) -> String {
         switch column {
         case "body": "convert_to(repeat('x', \(bytes)), 'UTF8')"
         case "body_json": "to_jsonb(repeat('x', \(bytes - 2)))"
-        // Each & is sent as %26, behind "a=".
+        // Each & is sent as %26, after "a=".
         case "body_form": "jsonb_build_object('a', repeat('&', \((bytes - 2) / 3)) || repeat('x', \((bytes - 2) % 3)))"
         default:
             """
@@ -23,7 +24,7 @@ struct RequestSizeTests {
         }
     }
 
-    /// `/bytes/N` answers with so many letters.
+    /// A target where `/bytes/N` answers with N letters.
     private static func target() throws -> TargetServer {
         try TargetServer { request in
             let parts = request.path.split(separator: "/")
@@ -51,7 +52,7 @@ struct RequestSizeTests {
         #expect(error.map { "\($0)" }?.contains("jobs.\(column):") == true)
         try queue.connection.execute("update postrider.settings set max_request_body = 200000")
         #expect(Self.refusal(queue, "url, \(column)", "'http://h/', \(Self.body(column, 100_001))") == nil)
-        // One of many rows.
+        // The body is in one of many rows.
         #expect(throws: PGError.self) {
             try queue.insert(
                 10_050, "url, \(column)", "'http://h/', case i when 10001 then \(Self.body(column, 200_001)) end")
@@ -70,9 +71,9 @@ struct RequestSizeTests {
             #expect(error?.sqlState?.rawValue == "PR001")
             #expect(error.map { "\($0)" }?.contains("jobs.body_json:") == true)
         }
-        // To write the last one out takes a minute and more memory than there is.
+        // Writing the last number out takes over a minute and more memory than the machine has.
         #expect(TestClock.now - began < Soak.nanoseconds(5))
-        // These are written with many zeros, too.
+        // These numbers are also written with many zeros.
         for number in ["-1e130000", "1e-16000", "1" + String(repeating: "0", count: 900) + "e100000"] {
             let error = Self.refusal(
                 queue, "url, body_json", "'http://h/', ('[' || repeat('\(number),', 1200) || '0]')::jsonb")

@@ -89,7 +89,7 @@ struct RequestURLTests {
         try queue.wait(for: id, toBe: "scheduled")
         #expect(try queue.text(sql + "\(id)") == "scheduled|http_status|t")
         #expect(try queue.text(sql + "\(fresh)") == "scheduled|f")
-        // As if the first try had been an hour ago.
+        // Moves the first try back by an hour.
         try queue.connection.execute(
             "update postrider_internal.past_attempts set started_at = started_at - interval '1 h' where job_id = \(id)")
         try queue.connection.execute("select postrider.reschedule(\(id), now())")
@@ -99,7 +99,7 @@ struct RequestURLTests {
               where id = \(id)
             """
         #expect(try queue.connection.query(ended).bool(0, 0))
-        // After a retry it begins anew.
+        // After a retry, the time starts again.
         try queue.connection.execute(
             "update postrider_internal.results set state = 'f', error_code = 'internal' where job_id = \(id)")
         try queue.connection.execute("select postrider.retry(\(id))")

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import PrivateCluster
 
-/// How a database comes back in an earlier state.
+/// The ways in which a database returns to an earlier state.
 enum RestoreKind: String, CaseIterable {
     /// `create database … template` of a copy.
     case template
@@ -13,9 +13,9 @@ enum RestoreKind: String, CaseIterable {
     case dump
     /// A base backup, recovered to an earlier moment.
     case recovery
-    /// A base backup, started as it is: the server takes it for its own data after a crash.
+    /// A base backup, started unchanged. The server takes it for its own data after a crash.
     case dataFolder
-    /// A standby that lags behind is promoted.
+    /// The promotion of a standby that lags behind.
     case standby
 }
 
@@ -23,11 +23,11 @@ enum RestoreKind: String, CaseIterable {
 final class RestoreFixture {
     private let kind: RestoreKind
     private let primary: PrivateCluster
-    /// Holds the base backup or the standby.
+    /// The server with the base backup, or the standby.
     private let other: PrivateCluster?
-    /// What workers connect to.
+    /// The connection string of the workers.
     let workersDatabase: String
-    /// The database as it is now.
+    /// The database at the moment.
     private(set) var queue: TestQueue
 
     init(_ kind: RestoreKind) throws {
@@ -49,7 +49,7 @@ final class RestoreFixture {
             : queue.database
     }
 
-    /// Keeps the present state.
+    /// Saves the present state.
     func save() throws {
         switch kind {
         case .template: try copy("app", to: "snap")
@@ -68,7 +68,7 @@ final class RestoreFixture {
         }
     }
 
-    /// Shows the kept state to `look`, and puts it in the place of the present one.
+    /// Shows the saved state to `look`, then replaces the present state with it.
     func restore(_ look: (borrowing PGConnection) throws -> Void) throws {
         switch kind {
         case .template:
@@ -101,7 +101,7 @@ final class RestoreFixture {
         }
     }
 
-    /// Also while it is read-only.
+    /// Connects to the standby even while it is read-only.
     private var standbyText: String { (other?.connectionString() ?? "") + " target_session_attrs=any" }
 
     private func server(_ sql: String) throws { try PGConnection(primary.connectionString()).execute(sql) }
@@ -112,7 +112,7 @@ final class RestoreFixture {
         queue = try TestQueue(opening: queue.database)
     }
 
-    /// A template may have no sessions, so the workers are kept out meanwhile.
+    /// A template may have no sessions, so the workers are kept out during the copy.
     private func copy(_ source: String, to copy: String) throws {
         let text = queue.database
         try server("alter database \(source) allow_connections false")

@@ -6,9 +6,9 @@ import Testing
 
 /// A database is set back to an earlier state while workers call its jobs.
 struct RestoreTests {
-    /// Jobs of the kept state, by their path.
+    /// The jobs of the saved state, by their path.
     private struct Kept {
-        /// Called at the moment of the backup.
+        /// Jobs with a call in flight at the time of the backup.
         var claimed: Set<String> = []
         var ended: Set<String> = []
 
@@ -58,7 +58,7 @@ struct RestoreTests {
             until:
                 "select count(*) > \(count) from postrider_internal.results r join postrider.jobs j on j.id = r.job_id where j.url like '%/gone/%'"
         )
-        // A data folder that was set back is recognised by what a heartbeat has seen since.
+        // A data folder that was set back is recognised by the heartbeats after the backup.
         try fixture.queue.wait(
             until:
                 "select bool_and(heartbeat_at > '\(saved)') from postrider_internal.workers where ended_at is null and not lost"
@@ -97,7 +97,8 @@ struct RestoreTests {
                 #expect(rows.text(row, 1) == "succeeded")
                 #expect(body.contains("\"\(path)\""), "\(path): \(body)")
             }
-            // Calls made after the backup for a job whose claim is not in it are unknown to all.
+            // If a call was made after the backup and the backup does not hold its claim, the database cannot know the
+            // call.
             let isUnknown = !state.claimed.contains(path) && !state.ended.contains(path)
             let unknown = isUnknown ? callsBefore[path, default: 0] : 0
             #expect(calls[path, default: 0] <= Int(rows.int64(row, 2)) + unknown, "\(path)")

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A real worker forgets what is old enough, beside its work.
+/// A real worker prunes old jobs during its work.
 struct RetentionTests {
     @Test func `a range is dropped under way, and no call, row or answer is lost by it`() throws {
         let target = try TargetServer()
@@ -55,7 +55,7 @@ struct RetentionTests {
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1000000)")
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
-        // What a session runs before it has told its own limits has those of the role.
+        // Statements before the session's own limits run under the limits of the role.
         try queue.connection.execute(
             "alter role \(TestRole.worker.name) in database \(TestCluster.name(of: queue.database)) set statement_timeout = '20ms'"
         )

@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Retries of a lane whose server fails, as the server counts them.
+/// Retries of a lane whose server fails, counted at the server.
 struct RetryBudgetTests {
-    /// A server that answers 500 below `/a/` until it is mended, and a queue.
+    /// A queue, and a server that answers 500 below `/a/` until the test repairs it.
     private final class Scene {
         let target: TargetServer
         let queue: TestQueue
@@ -31,7 +31,7 @@ struct RetryBudgetTests {
 
         func mend() { isMended.flag.store(true, ordering: .releasing) }
 
-        /// Ten new jobs for lane a, which are tried again after 100 ms, and two for lane b.
+        /// Adds ten jobs for lane a, which are retried after 100 ms, and two for lane b.
         func add() throws {
             try queue.insert(
                 10, "url, lane, backoff, max_attempts",
@@ -40,7 +40,7 @@ struct RetryBudgetTests {
             inserted += 10
         }
 
-        /// About a hundred new jobs a second for lane a, until this holds.
+        /// Adds about a hundred jobs a second for lane a, until the condition holds.
         func feed(_ seconds: Double, for what: String, until condition: () throws -> Bool) throws {
             try TestClock.wait(seconds, for: what) {
                 if try condition() { return true }
@@ -50,7 +50,7 @@ struct RetryBudgetTests {
             }
         }
 
-        /// Feeds until lane a is failing and the retries from before have been made.
+        /// Adds jobs until lane a is failing and the earlier retries have been made.
         func feedUntilFailing() throws {
             let isFailing = """
                 select exists (select from postrider_internal.failing_lanes where lane = 'a' and failing)
@@ -59,14 +59,15 @@ struct RetryBudgetTests {
             try feed(15, for: "lane a fails") { try queue.connection.query(isFailing).bool(0, 0) }
         }
 
-        /// The calls of lane a since then: all, and those that were retries.
+        /// The calls of lane a since then: all calls, and the retries among them.
         func calls(since start: UInt64) -> (all: Int, retries: Int) {
             let calls = target.requests.filter { $0.path.hasPrefix("/a/") && $0.arrivedAt >= start }
             return (calls.count, calls.count { $0.turn > 1 })
         }
 
-        /// Whether no more than a fifth of the calls since then were retries, or ten a second; a second's worth may be
-        /// made up for, and what was under way is let through.
+        /// Whether at most a fifth of the calls since then were retries, or ten retries a second.
+        ///
+        /// One second's worth of unused retries may be made later. Calls already in flight do not count.
         func isWithinBudget(since start: UInt64) -> Bool {
             let calls = calls(since: start)
             let seconds = TestClock.seconds(since: start)
@@ -84,7 +85,7 @@ struct RetryBudgetTests {
         let (all, retries) = scene.calls(since: start)
         #expect(scene.isWithinBudget(since: start), "\(retries) of \(all)")
         #expect(retries >= 10, "some are always made")
-        // First tries are not held, and the other lane is not touched.
+        // First attempts are not held, and the other lane is not affected.
         let waiting = "select count(*) from postrider_internal.scheduled where attempt = 0"
         #expect(try scene.queue.number(waiting) == 0)
         let explained =
@@ -107,7 +108,7 @@ struct RetryBudgetTests {
         try second.wait(for: "enlisted")
         try scene.feedUntilFailing()
         let start = TestClock.now
-        // One that is killed leads for ten seconds more.
+        // A killed worker leads for ten more seconds.
         first.end(Soak.isOn ? SIGKILL : SIGTERM)
         try scene.feed(30, for: "the second leads") { second.count(of: "leading") > 0 }
         let change = TestClock.now
@@ -126,7 +127,7 @@ struct RetryBudgetTests {
         let isFailing = "select exists (select from postrider_internal.failing_lanes where failing)"
         try scene.feed(15, for: "lane a fails") { try scene.queue.connection.query(isFailing).bool(0, 0) }
         try scene.queue.wait(until: "select not exists (select from postrider_internal.scheduled where has_slot)")
-        // All of them are tried again and again.
+        // All jobs are retried again and again.
         let start = TestClock.now
         try TestClock.wait(20, for: "many retries") { scene.calls(since: start).retries > 500 }
         scene.mend()

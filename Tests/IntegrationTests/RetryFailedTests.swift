@@ -4,10 +4,12 @@ import PGClient
 import TestSupport
 import Testing
 
-/// All that failed, once more.
+/// `retry_failed` repeats all failed jobs that match its arguments.
 struct RetryFailedTests {
-    /// 9 jobs: 0–5 failed, with code http_status or connect, in queue a or b, an hour apart; 6 unknown, 7 expired, 8
-    /// succeeded. The lane is that of the URL, but l for each third; the first four have a tag.
+    /// Nine jobs with the numbers 0 to 8.
+    ///
+    /// Jobs 0–5 failed, with code http_status or connect, in queue a or b, an hour apart. Job 6 is unknown, 7 expired,
+    /// 8 succeeded. The lane is that of the URL, except l for every third job. The first four have a tag.
     private static func make(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """

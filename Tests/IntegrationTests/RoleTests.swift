@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Who may do what: the rights of each role, as the catalog has them and as statements meet them.
+/// The rights of each role, in the catalogue and in practice.
 struct RoleTests {
     @Test func `everybody has nothing, and all belongs to the owner`() throws {
         let queue = try TestQueue()
@@ -71,7 +71,7 @@ struct RoleTests {
                 ["track_lanes"],
                 ["watch_places"],
             ])
-        // What runs as the owner must not look for its names where its caller says.
+        // A function that runs as the owner must not look names up in its caller's search_path.
         let loose = try queue.rows(
             """
             select oid::regprocedure::text from pg_proc
@@ -176,7 +176,7 @@ struct RoleTests {
                     output:
                         "worker: permission denied for function retry; the role that connects needs more rights, see docs/roles.md\n"
                 ))
-        // Who may read by SQL may by the program.
+        // A role that may read by SQL may also read by the program.
         let far = try queue.insert("url, run_at", "'http://h/', '2100-01-01'")
         for role in [TestRole.admin, .reader] {
             let explained = try WorkerProcess.run(["explain", "\(far)", "--database", role.database(queue.database)])
@@ -187,13 +187,13 @@ struct RoleTests {
         #expect(
             try WorkerProcess.run(["explain", "\(far)", "--database", stranger])
                 == .init(status: 64, output: "worker: ID: Job \(far) does not exist.\n"))
-        // Its own trees it may watch.
+        // A client may watch its own trees.
         let id = try PGConnection(database).query(
             "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')"
         ).int64(0, 0)
         #expect(try PGConnection(database).query("select * from postrider_internal.watch(\(id), 10)").rowCount == 2)
         #expect(try PGConnection(stranger).query("select * from postrider_internal.watch(\(id), 10)").rowCount == 0)
-        // Not even that there is one, and by whichever way a session has taken its role.
+        // It may not even learn that the tree exists, however the session has taken its role.
         for places in ["watch_places(\(id), 10)", "watch_places(null, 10)"] {
             let sql = "select * from postrider_internal.\(places)"
             #expect(try PGConnection(stranger).query(sql).rowCount == 0)

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Row-level security that an operator has put on tables of the schema: nothing fails by it, and nothing runs.
+/// Row-level security that an operator has added to tables of the schema. No statement fails, but jobs do not run.
 struct RowSecurityTests {
     private func doctor(_ database: String) throws -> (status: Int32, fault: String?) {
         let outcome = try WorkerProcess.run(["doctor", "--database", database])
@@ -53,7 +53,7 @@ struct RowSecurityTests {
         #expect(try found("alter policy workers on postrider.jobs using (true) with check (queue = 'mail')") != nil)
         #expect(try found("alter policy workers on postrider.jobs to postrider_worker with check (true)") == nil)
         #expect(try found("create policy narrow on postrider.jobs as restrictive using (queue = 'mail')") != nil)
-        // Functions that run as the owner meet what is forced.
+        // A forced policy also applies to functions that run as the owner.
         let forced = try found(
             "drop policy narrow on postrider.jobs; alter table postrider.jobs force row level security")
         #expect(forced?.contains(" hides rows from postrider_owner, ") == true, "\(forced ?? "")")

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Attempts that are under way, in `attempts` and `explain`.
+/// Attempts in flight, in `attempts` and `explain`.
 struct RunningCallTests {
     private static func wait(_ queue: borrowing TestQueue, for id: Int64, _ phase: String) throws {
         try queue.wait(
@@ -54,7 +54,7 @@ struct RunningCallTests {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let ids = try [
-            // The target waits for the end of a request, and never gets one.
+            // The target waits for the end of a request that never comes.
             ("connect", "http://127.0.0.1:\(silent.port)/"), ("tls", "https://127.0.0.1:\(target.port)/"),
             ("receive", "\(target.url)/"),
         ].map { phase, url in (phase, try queue.insert("url", "'\(url)'")) }

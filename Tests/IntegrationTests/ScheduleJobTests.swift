@@ -7,7 +7,7 @@ import Testing
 
 /// Schedules and real workers.
 struct ScheduleJobTests {
-    /// Between the first and the last tick that made a job every second made one.
+    /// Every second between the first and the last tick with a job must have a job.
     private static let doubleOrLost = """
         select count(*) - count(distinct run_at), extract(epoch from max(run_at) - min(run_at))::int + 1 - count(*)
           from postrider.jobs where tag = 'second'
@@ -114,7 +114,7 @@ struct ScheduleJobTests {
         let everyMade = "select bool_and(last_run_at > now() - interval '\(period) s') from postrider.schedules"
         let before = try RunningWorker(queue.database)
         try queue.wait(130, until: everyMade)
-        // Two ticks of a minute fall into 95 seconds that begin in the second half of a minute.
+        // A period of 95 seconds that begins in the second half of a minute contains two ticks of a minute.
         try queue.wait(
             70, until: Soak.isOn ? "select extract(second from now()) between 30 and 50" : "select true")
         #expect(before.end(SIGTERM) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 /// The schema changes while a worker runs.
 struct SchemaChangeTests {
-    /// Takes a function away, as a later version may, and says so in the history or not.
+    /// Renames a function, as a later version may. The migration history may mark the change as breaking.
     private func rename(_ name: String, to other: String, isBreaking: Bool, _ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """

@@ -5,11 +5,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What holds for the schema as a whole.
+/// Rules for the schema as a whole.
 struct SchemaTests {
     @Test func `every object has a comment`() throws {
         let queue = try TestQueue()
-        // Partitions belong to their table, indexes and constraints to theirs, identity sequences to their column.
+        // Partitions belong to their table, as do indexes and constraints. Identity sequences belong to their column.
         let silent = try queue.rows(
             """
             select kind || ' ' || name from (
@@ -48,7 +48,7 @@ struct SchemaTests {
 
     @Test func `no function that walks the queue is compiled for it`() throws {
         let queue = try TestQueue()
-        // Their estimates grow with the queue, past the cost from which PostgreSQL compiles each plan for seconds.
+        // Their cost estimates grow with the queue. Above a limit, PostgreSQL compiles each plan for seconds.
         let compiled = try queue.rows(
             """
             select proname::text from pg_proc
@@ -66,7 +66,7 @@ struct SchemaTests {
         throws
     {
         let queue = try TestQueue()
-        // Such a block is a subtransaction, which PostgreSQL refuses while a plan runs in parallel.
+        // Such a block is a subtransaction, which PostgreSQL refuses in a parallel plan.
         let loose = try queue.rows(
             """
             select f.proname::text from pg_proc f
@@ -85,7 +85,7 @@ struct SchemaTests {
 
     @Test func `no view has a function that is read anew under the search path of whoever looks`() throws {
         let queue = try TestQueue()
-        // A client's own function under a name of the system's would see what the view is about to leave out.
+        // A client's function with the name of a system function would see rows that the view is about to hide.
         let read = try queue.rows(
             """
             select distinct p.proname::text

@@ -5,10 +5,11 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Databases in which everybody may create objects in `public`, as in those that an upgrade brings from before
-/// PostgreSQL 15: what others put there under names of the system runs in no session of the program's.
+/// Databases in which every role may create objects in `public`, as before PostgreSQL 15.
+///
+/// Objects there with the names of system objects must not run in the program's sessions.
 struct SearchPathTests {
-    /// Each fits what the program calls by these names better than the system's own.
+    /// Each of these functions matches the program's call better than the system's function.
     private static let traps = """
         create table public.caught (who text);
         grant insert on public.caught to public;
@@ -61,7 +62,7 @@ struct SearchPathTests {
         }
         #expect(worker.end(15) == 0)
         #expect(try queue.rows("select distinct who from public.caught") == [])
-        // Nor is it told to sessions that are others' in the next transaction.
+        // The setting does not leak into sessions that other clients use in the next transaction.
         let shown = try PGConnection(bouncer.connectionString).query("show search_path").text(0, 0)
         #expect(shown == #""$user", public"#)
     }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several servers together with the cache, credentials, chains and pages: to these they are one service.
+/// Several servers together with the cache, credentials, chains and pages, which treat them as one service.
 struct ServerFeatureTests {
     @Test func `what one server answered is in the cache when another is used, and not for another environment`() throws
     {
@@ -91,7 +91,8 @@ struct ServerFeatureTests {
                 ])
         #expect(try queue.number("select count(*) from postrider.cache_entries") == 1)
         #expect(try queue.number("select count(*) from postrider_internal.cache_flights") == 0)
-        // Nobody waits in the queue for the other servers: the attempt keeps its place, and a survey finds it soon.
+        // The job does not go back to the queue for the other servers. The attempt keeps its place, and a survey finds
+        // it soon.
         #expect(
             try queue.number(
                 """

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Three servers, a fleet and trouble: what must hold whatever happens in which order.
+/// Three servers, several workers and random faults. The rules must hold in every order of events.
 struct ServerStormTests {
     private func service(_ queue: borrowing TestQueue, _ targets: [TargetServer], _ columns: String, _ values: String)
         throws
@@ -48,7 +48,7 @@ struct ServerStormTests {
         #expect(
             try queue.number(
                 "select count(*) from postrider.job_status where state <> 'succeeded' and method <> 'POST'") == 0)
-        // Each POST that the ill server never answered is unknown, and nothing else is.
+        // Each POST that the failing server never answered is unknown, and no other job is.
         #expect(
             try queue.number("select count(*) from postrider.job_status where state = 'unknown'")
                 == Int64(unanswered.withLock { $0 }))

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Services with several servers, live: real workers, and targets that fail as they are told.
+/// Services with several servers, real workers, and targets that the test lets fail.
 struct ServerTests {
     @Test func `a server that begins to fail is left for the next, and no job that may be repeated is lost`() throws {
         let queue = try TestQueue()
@@ -19,7 +19,7 @@ struct ServerTests {
             600, "service, url, method, max_attempts", "'api', 'x/' || i, (array['GET', 'PUT'])[1 + i % 2], 1")
         try queue.waitUntilDone(60)
         #expect(try queue.states() == "succeeded 600")
-        // At least the 40 calls of the rule; then those that were on their way, and what each worker had claimed.
+        // At least the 40 calls of the rule, then the calls in flight and the jobs that each worker had claimed.
         #expect((40...300).contains(servers[0].count), "\(servers[0].count)")
         #expect(servers[1].count >= 300)
         #expect(servers[2].count == 0)
@@ -50,7 +50,7 @@ struct ServerTests {
         let get = try queue.insert(columns, "'api', 'x', 'GET', 'at_least_once', '200 ms', '{0 s}'")
         try queue.wait(for: get, toBe: "succeeded")
         try queue.wait(for: posts[0], toBe: "unknown")
-        // A POST that may have been seen is tried again as any job is, not at once elsewhere.
+        // A POST that the server may have received is retried after a backoff, and not at once at another server.
         try queue.wait(until: "select count(*) > 1 from postrider.attempts where job_id = \(posts[1])")
         #expect(
             try queue.rows(
@@ -64,7 +64,7 @@ struct ServerTests {
             try queue.number(
                 "select max(attempt)::bigint from postrider.attempts where job_id = \(posts[1])") > 1)
         try queue.connection.execute("select postrider.cancel(\(posts[1]))")
-        // Nobody listens at the first: nothing is sent there.
+        // The first server does not listen, so nothing is sent there.
         try queue.connection.execute(
             "update postrider.servers set base_url = 'http://127.0.0.1:\(TargetServer.freePort())' where position = 1")
         let others = try ["at_most_once", "at_least_once"].map {
@@ -86,7 +86,7 @@ struct ServerTests {
         try queue.wait(until: "select state <> 'active' from postrider.servers where position = 1")
         try queue.waitUntilDone()
         let before = bad.count
-        // Traffic as it comes, until two probes have failed.
+        // Normal traffic, until two probes have failed.
         while bad.count < before + 3 {
             try queue.insert(20, "service, url", "'api', 'x'")
             try queue.waitUntilDone()
@@ -126,7 +126,7 @@ struct ServerTests {
         try queue.waitUntilDone()
         #expect(servers.map(\.count) == [30, 30, 0])
         for worker in workers {
-            // The others may have done all before this one heeded signals.
+            // The other workers may have done all jobs before this one handled signals.
             try worker.wait(for: "enlisted")
             #expect(worker.end(15) == 0)
         }

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Jobs with a service: what is added to their calls, and what a change of the service does.
+/// Jobs with a service: the additions to their calls, and the effect of changes to the service.
 struct ServiceTests {
     private let target: TargetServer
 
@@ -175,7 +175,7 @@ struct ServiceTests {
         )
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
-        // A cookie of this host, whatever its port.
+        // A cookie of this host, for every port.
         try queue.wait(for: queue.insert("service, url", "'api', '\(cdn.url)/set'"), toBe: "succeeded")
         let own = [target, cdn, spare]
         for server in own + [other] { try queue.insert("service, url", "'api', '\(server.url)/ok/here'") }

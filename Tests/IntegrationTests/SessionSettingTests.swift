@@ -4,8 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Sessions with settings of their own: function texts are read under those of whoever calls them, and so is what
-/// PostgreSQL writes.
+/// Sessions with unusual settings.
+///
+/// PostgreSQL parses the text of a function, and writes values, under the settings of the calling session.
 struct SessionSettingTests {
     private static let settings = ["standard_conforming_strings = off", "quote_all_identifiers = on"]
 
@@ -124,13 +125,13 @@ struct SessionSettingTests {
             """)
     }
 
-    /// A setting for every session to come in its database.
+    /// Changes a setting for all later sessions in the database.
     private func set(_ setting: String, in queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             "do $$ begin execute format('alter database %I set \(setting)', current_database()); end $$")
     }
 
-    /// The rows of a statement, or its error, in a session of its own: each begins with no function read yet.
+    /// Runs a statement in a new session, which has parsed no function yet. Returns its rows or its error.
     private func outcome(of sql: String, _ queue: borrowing TestQueue) throws -> [String] {
         let connection = try PGConnection(queue.database)
         do {

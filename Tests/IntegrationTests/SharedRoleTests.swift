@@ -5,10 +5,12 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Several owners on one server: the roles are those of whoever made them first. From PostgreSQL 16 on only who has the
-/// admin option of a role may grant it, before that everybody with CREATEROLE.
+/// Several owners on one server share the roles, which belong to the first login that made them.
+///
+/// From PostgreSQL 16 on, only a login with the admin option of a role may grant it. Before, every login with
+/// CREATEROLE could.
 struct SharedRoleTests {
-    /// A server of its own, since roles belong to the whole of it.
+    /// A separate server, because roles belong to the whole server.
     private struct Server {
         let cluster: PrivateCluster
 
@@ -29,7 +31,7 @@ struct SharedRoleTests {
             try WorkerProcess.run(["migrate", "--database", database(name, as: login)])
         }
 
-        /// What the program says of a login that wants to run jobs, by `run` and by `doctor`.
+        /// The program's message for a login that may not run jobs, by `run` and by `doctor`.
         func missingRight(_ name: String, as login: String) throws -> String {
             let database = database(name, as: login)
             let run = try WorkerProcess.run(["run", "--database", database])
@@ -58,7 +60,7 @@ struct SharedRoleTests {
 
     private static let grantsByAdminOption = (try? TestCluster.version) ?? 0 >= 16
 
-    /// All that `migrate` says where nothing is to be applied and nothing stands against the roles.
+    /// The output of `migrate` if no migration is pending and the roles are correct.
     private static let isUpToDate = WorkerProcess.Outcome(status: 0, output: "the schema is up to date\n")
 
     @Test func `a second owner on a server keeps its schema, gives the roles their rights, and hears what moves it`()
@@ -90,7 +92,7 @@ struct SharedRoleTests {
         #expect(try server.owners("b") == ["own2"])
         #expect(try server.migrate("b", as: "own2") == .init(status: 0, output: Self.isUpToDate.output + note))
 
-        // Each has what it needs.
+        // Each login has the rights that it needs.
         let shop = try PGConnection(server.database("b", as: "shop"))
         try shop.execute("insert into postrider.jobs (url) values ('http://h/')")
         #expect(try shop.query("select state from postrider.job_status").text(0, 0) == "ready")
@@ -99,7 +101,7 @@ struct SharedRoleTests {
         #expect(doctor.status == 0, "\(doctor)")
         let oncall = try PGConnection(server.database("b", as: "oncall"))
         try oncall.execute("select postrider.pause_queue('default')")
-        // But nobody runs functions of the application as the login that owns the schema.
+        // No login runs functions of the application as the owner of the schema.
         for login in ["oncall", "fleet"] {
             let session = try PGConnection(server.database("b", as: login))
             #expect(TestRole.refusal(of: "select postrider.rerun_callback(1)", session) == "42501")
@@ -133,7 +135,7 @@ struct SharedRoleTests {
         #expect(try server.missingRight("b", as: "fleet") == "\(here); and \(grant)")
         try PGConnection(server.database("a", as: "own")).execute("grant postrider_worker to fleet")
         #expect(try server.missingRight("b", as: "fleet") == here)
-        // Whom nobody but a superuser could help, as after an upgrade of PostgreSQL from 15, hears of a superuser.
+        // If only a superuser can help, the message names a superuser. An upgrade of PostgreSQL from 15 leads to that.
         try server.execute("create role fleet2 login noinherit")
         if Self.grantsByAdminOption {
             try server.execute("revoke admin option for postrider_worker from own cascade")
@@ -179,7 +181,7 @@ struct SharedRoleTests {
         try server.execute("create role maker login createrole; create role other login")
         try server.execute("create database one owner maker")
         #expect(try server.migrate("one", as: "maker").status == 0)
-        // As its maker has granted it to itself.
+        // The role's maker has granted the role to itself.
         let maker = try PGConnection(server.database("one", as: "maker"))
         try maker.execute("grant postrider_owner to maker with \(options)")
         // As if the function were new in this version.
@@ -195,7 +197,7 @@ struct SharedRoleTests {
                 == .init(status: 0, output: "applied  functions: 1\nthe schema is up to date now\n"))
         #expect(try server.owners("one") == ["postrider_owner"])
 
-        // Who may not mend its own is told who can.
+        // A login that may not repair its schema gets a message that names a login that may.
         try maker.execute("grant postrider_owner to other with \(options)")
         try server.execute(renew, "one")
         let refused = try server.migrate("one", as: "other")
@@ -243,7 +245,7 @@ struct SharedRoleTests {
         let ofLogin = try server.migrate("b", as: "fellow")
         #expect(ofLogin.status == 64)
         #expect(ofLogin.output.hasSuffix("; the schema belongs to own2, migrate as that role\n"), "\(ofLogin)")
-        // From before 16 on, whoever has CREATEROLE helps itself.
+        // Before PostgreSQL 16, a login with CREATEROLE can grant itself the role.
         try server.execute("alter role fellow createrole")
         if !Self.grantsByAdminOption {
             #expect(try server.migrate("a", as: "fellow") == Self.isUpToDate)

@@ -5,9 +5,9 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// The database lacks something while results are written: no job fails because of it.
+/// Shortages of the database while results are written. No job fails because of them.
 struct ShortageTests {
-    /// As many advisory locks as the server has room for, held by a session.
+    /// A session takes as many advisory locks as the server has room for.
     private static let takesAllLocks = """
         do $$ begin
           for i in 1..10000000 loop perform pg_advisory_lock(7, i); end loop;
@@ -39,7 +39,7 @@ struct ShortageTests {
             try queue.connection.execute("select postrider.submit('{\"chain\": [\(first), \(second), \(third)]}')")
         }
         try TestClock.wait(20, for: "30 calls") { target.underWay == 30 }
-        // Two of these are called, the others wait.
+        // Two of these jobs are called, the others wait.
         try queue.insert(
             20, "method, url, delivery, extract", "'POST', '\(target.url)/later/' || i, \(delivery), '$.id'")
         try TestClock.wait(20, for: "32 calls") { target.underWay == 32 }
@@ -68,7 +68,7 @@ struct ShortageTests {
         for worker in workers { #expect(worker.count(of: "result_unstorable") == 0) }
     }
 
-    /// Makes `app.fault`: while it has a row of this place, the database raises the error of that row there.
+    /// Makes the table `app.fault`. A row in it makes the database raise its error at the named place.
     private static func makeFaults(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
@@ -142,7 +142,7 @@ struct ShortageTests {
             until: "select results_waiting = 0 and results_waiting_since is null from postrider.worker_status")
     }
 
-    /// Has `job_url` fail in `prepare`, for URLs that end in this.
+    /// Lets `job_url` fail in `prepare` for URLs with this ending.
     private static func failPreparations(_ queue: borrowing TestQueue, of ending: String) throws {
         try queue.connection.execute(
             """
@@ -194,7 +194,7 @@ struct ShortageTests {
         try queue.insert(20, "url, result_type", "'\(target.url)/ok/' || i, 'object'")
         try queue.connection.execute("commit")
         try queue.wait(until: "select count(*) = 20 from postrider_internal.results")
-        // Others are prepared now and then; only then a refusal counts.
+        // Other jobs are prepared from time to time. A refusal counts only then.
         var count = 20
         try TestClock.wait(40, for: "3 refusals in a row") {
             count += 1
@@ -256,7 +256,7 @@ struct ShortageTests {
             until:
                 "select count(distinct tree_id) = 2 from postrider_internal.tree_deltas where refused_since is not null"
         )
-        // As after 15 minutes.
+        // Moves the times back by 15 minutes.
         try TestClock.wait(30, for: "the end of a chain that cannot go on for 15 minutes") {
             try queue.connection.execute(
                 "update postrider_internal.tree_deltas set refused_since = now() - interval '16 min', due_at = now() where tree_id = \(lost)"
@@ -310,7 +310,7 @@ struct ShortageTests {
         let stored = try queue.insert("url, on_success", "'\(target.url)/ok', 'note'")
         let short = try queue.insert("url, on_success", "'\(target.url)/ok', 'short'")
         try queue.wait(until: "select count(*) = 2 from postrider_internal.outcomes where tries = 4")
-        // A fifth and a sixth time.
+        // The fifth and the sixth refusal.
         for _ in 1...2 {
             try queue.connection.execute("update postrider_internal.outcomes set due_at = now()")
             try queue.wait(until: "select bool_and(due_at > now()) from postrider_internal.outcomes")

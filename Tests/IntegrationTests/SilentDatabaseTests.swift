@@ -6,7 +6,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// A stop while the database lives and does not answer: a claim's commit waits for a standby that is gone.
+/// A worker stops while the database does not answer: a claim's commit waits for a standby that is gone.
 struct SilentDatabaseTests {
     private let cluster: PrivateCluster
     private let target: TargetServer
@@ -19,15 +19,16 @@ struct SilentDatabaseTests {
     /// A worker whose claim of one job waits for its commit.
     private func waitingWorker(_ queue: borrowing TestQueue, drain: String) throws -> RunningWorker {
         let worker = try RunningWorker(queue.database, ["--drain", drain])
-        // From here on its track is known, and news of another job bring a claim.
+        // From here on the worker knows its track, and a notification of another job leads to a claim.
         let first = try queue.insert("url", "'\(target.url)/ok/first'")
         try queue.wait(for: first, toBe: "succeeded")
         try queue.wait(until: "select exists (select from postrider_internal.idle_workers)")
         try queue.connection.execute("set synchronous_commit = local")
         try setStandbys("gone")
-        // The server begins to wait a moment after it tells of the setting; the worker's heartbeat shows it.
+        // The setting takes effect a moment after the server reports it. A waiting heartbeat of the worker shows the
+        // effect.
         try waitUntilCommitWaits(for: "postrider")
-        // The claim of such a job is the one whose commit is waited for.
+        // Only the claim of such a job waits for its commit.
         try queue.insert("url, method, delivery", "'\(target.url)/ok', 'POST', 'at_most_once'")
         try waitUntilCommitWaits(for: "postrider_internal.(claim|ready)")
         return worker
@@ -68,7 +69,7 @@ struct SilentDatabaseTests {
             used = max(used, worker.cpuSeconds)
             return !worker.isRunning
         }
-        // 5 s are left for the goodbye, in which there is nothing to do but to wait.
+        // 5 s remain for the goodbye, during which the worker only waits.
         #expect(TestClock.seconds(since: asked) < Soak.seconds(6.5))
         #expect(used - past < 0.5)
         #expect(worker.wait() == 70)

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Names that nobody answers for.
+/// Names whose name server does not answer.
 @Suite(.enabled(if: SilentNameServer.obstacle == nil, "\(SilentNameServer.obstacle ?? "")"))
 struct SilentNameServerTests {
     @Test func `a name server that says nothing costs its own call alone, and that ends by its timeout`() throws {
@@ -16,7 +16,7 @@ struct SilentNameServerTests {
         let silent = try queue.insert("url, timeout, max_attempts", "'http://nobody.example/', '1 s', 1")
         try TestClock.wait(10, for: "a question to the name server") { server.isAsked }
         let asked = TestClock.now
-        // Its time is over a second after it began; the look-up goes on for a minute.
+        // The job's time is over a second after its start. The look-up goes on for a minute.
         try queue.wait(for: silent, toBe: "failed")
         try queue.insert(20, "url", "'\(target.url)/wait/1/' || i")
         try queue.waitUntilDone(3)

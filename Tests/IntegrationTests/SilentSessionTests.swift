@@ -5,11 +5,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// One session of a worker falls silent, though its connection stands: its backend is stopped.
+/// One session of a worker falls silent while its connection stays open: the test stops its backend.
 struct SilentSessionTests {
     private enum Session: String { case jobs, duties }
 
-    /// Stops the backend of a session while it waits for a statement, in the server's eyes too.
+    /// Stops the backend of a session while it waits for a statement, also according to the server.
     private func stop(_ session: Session, of queue: borrowing TestQueue) throws -> pid_t {
         let isJobs = "query ~ 'postrider_internal.(enlist|claim|finish|ready|schema)'"
         let found = try queue.number(
@@ -20,7 +20,7 @@ struct SilentSessionTests {
         let process = pid_t(found)
         try TestClock.wait(20, for: "a moment without a statement") {
             kill(process, SIGSTOP)
-            // What it does at this moment it does for good.
+            // A statement that begins at this moment never ends.
             TestClock.sleep(milliseconds: 10)
             let idle = "select count(*) from pg_stat_activity where pid = \(process) and state = 'idle'"
             let isIdle = try queue.number(idle) == 1
@@ -49,7 +49,7 @@ struct SilentSessionTests {
         try worker.wait(for: "enlisted", times: 2)
         #expect(worker.count(of: "connection_lost") == 1)
         #expect(worker.output.contains("the server waits for statements that were sent to it"))
-        // The old backend ends when it goes on.
+        // The old backend ends when it continues.
         let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider_internal.results r"
         let before = try queue.text(print)
         kill(process, SIGCONT)
@@ -79,7 +79,7 @@ struct SilentSessionTests {
             worker.count(of: "connected") + other.count(of: "connected") == 5
         }
         let again = TestClock.now
-        // The leader looks for lost workers before it lets jobs expire. It finds both heard.
+        // The leader first reaps lost workers and then expires jobs. Both workers have sent heartbeats.
         let expired = try queue.insert("url, expires_at", "'\(target.url)/ok', now() + interval '1 s'")
         try queue.wait(for: expired, toBe: "expired")
         #expect(try queue.number("select count(*) from postrider.worker_status where state = 'running'") == 2)
@@ -91,7 +91,10 @@ struct SilentSessionTests {
         #expect(target.requests.count == 16)
     }
 
-    /// As behind PgBouncer: there is nobody to ask, so the limit of the answer counts. Nor is the old backend ended.
+    /// As behind PgBouncer: the worker cannot ask the server about the backend, so the time limit of the answer
+    /// applies.
+    ///
+    /// The old backend is not terminated either.
     @Test func `what a silent session says later changes nothing`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
@@ -100,7 +103,7 @@ struct SilentSessionTests {
         try TestClock.wait(10, for: "4 calls") { target.underWay == 4 }
         let process = try stop(.jobs, of: queue)
         defer { kill(process, SIGCONT) }
-        // The finish and the claims behind it wait in the socket of the stopped backend.
+        // The finish and the later claims wait in the socket of the stopped backend.
         target.release()
         try queue.insert(4, "url, method, delivery", "'\(target.url)/ok/' || i, 'POST', 'at_most_once'")
         try worker.wait(60, for: "enlisted", times: 2)

@@ -23,7 +23,7 @@ private final class SpecStorm {
     private struct Planted {
         let id: Int64
         let spec: String
-        /// The numbers of its calls.
+        /// The numbers of the spec's calls.
         let calls: [Int]
         let outcome: SpecModel.Outcome
     }
@@ -46,7 +46,7 @@ private final class SpecStorm {
         queue = try TestQueue()
         fleet = StormFleet(queue.database, deaths: kills)
         target = try TargetServer { request in
-            // Some answers take longer than others, the same ones each time.
+            // Some answers always take longer than others.
             let pause = SpecModel.number("pause" + request.path)
             let status =
                 request.path.hasPrefix("/bad/")
@@ -58,7 +58,7 @@ private final class SpecStorm {
 
     func run() throws {
         try fleet.start(&random)
-        // What nobody touches is held to its model: half of the specs at least.
+        // Specs without interference must match their model. This holds for at least half of them.
         var other: Meddler?
         while planted.count < specs {
             try plant()
@@ -74,7 +74,7 @@ private final class SpecStorm {
             faults = end.faults
         }
         try fleet.waitForEnd(queue, seed: seed, &random)
-        // Whatever failed, was skipped or cancelled runs again, and ends as before.
+        // Jobs that failed, were skipped or were cancelled run again and end as before.
         for plant in planted where random.chance(50) {
             do throws(PGError) {
                 try queue.connection.execute("select postrider.retry(\(plant.id))")
@@ -87,7 +87,7 @@ private final class SpecStorm {
         try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
-    /// One whose outcome nothing leaves open.
+    /// Submits a random spec whose outcome the model can compute.
     private func plant() throws {
         while true {
             let plan = maker.next(&random)
@@ -99,7 +99,7 @@ private final class SpecStorm {
         }
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private struct Row {
         let state: String
@@ -130,7 +130,7 @@ private final class SpecStorm {
         }
         var seen: [String: Int] = [:]
         for request in target.requests { seen[request.path, default: 0] += 1 }
-        // A call that the model does not know has other values, unless somebody's doing took its values away.
+        // A call that the model does not know has unexpected values, unless an interference removed its values.
         let ownTouched = Set(planted.filter { isTouched($0.id, rows) }.flatMap(\.calls))
         for path in seen.keys where expected[path] == nil && !ownTouched.contains(number(path)) {
             defects.append("called: \(path)\(try story(of: path))")
@@ -142,7 +142,7 @@ private final class SpecStorm {
         return try defects + fleet.faults(queue)
     }
 
-    /// What the database knows of the spec that a call is of: its jobs, and all that was tried, in order.
+    /// The jobs and attempts of the spec that a call belongs to, in order, for the message of a failed test.
     private func story(of path: String) throws -> String {
         guard let plant = planted.first(where: { $0.calls.contains(number(path)) }) else { return "" }
         let jobs = try queue.rows(
@@ -200,7 +200,7 @@ private final class SpecStorm {
         for member in outcome.members { note(member, isTouched, &expected, &isExact) }
     }
 
-    /// Calls that no attempt tells of, by their number: what was run again may have other values than before.
+    /// Calls without a row in the attempts, by their number. A repeated call may have other values than before.
     private func unexplained() throws -> [String] {
         var attempts: [Int: Int] = [:]
         for row in try queue.rows(

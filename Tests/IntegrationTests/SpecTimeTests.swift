@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Times in a spec of which a worker makes jobs later, in a session with another time zone and date style.
+/// Times in a spec for jobs that a worker makes later, in a session with another time zone and date style.
 struct SpecTimeTests {
     private let target: TargetServer
 
@@ -12,7 +12,7 @@ struct SpecTimeTests {
         target = try TargetServer { _ in TargetStep.answer(200, "[1, 2]") }
     }
 
-    /// Who submits: in New York, where the day comes first.
+    /// A client session in New York's time zone, with dates that begin with the day.
     private func client(of queue: borrowing TestQueue) throws -> PGConnection {
         let client = try PGConnection(queue.database)
         try client.execute("set timezone = 'America/New_York'; set datestyle = 'ISO, DMY'")
@@ -41,7 +41,7 @@ struct SpecTimeTests {
             try queue.rows(
                 "select distinct run_at::text, expires_at::text from postrider.jobs where tag in ('made', 'step')")
                 == [["2027-07-01 13:00:00+00", "2027-12-25 05:00:00+00"]])
-        // What is sent or kept may have such keys, too.
+        // Values that are sent or stored may have such keys too.
         #expect(
             try queue.rows("select distinct metadata ->> 'run_at' from postrider.jobs where tag = 'made'")
                 == [["01/07/2027 09:00"]])

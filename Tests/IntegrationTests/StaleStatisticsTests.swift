@@ -6,8 +6,10 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// An ANALYZE in a quiet moment notes that a table of the queue is empty, and until the next one every plan believes
-/// it, however long the queue is by then.
+/// Stale statistics of a queue table.
+///
+/// An ANALYZE at a quiet moment records that the table is empty. Every plan relies on that until the next ANALYZE,
+/// however long the queue is by then.
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
     private static let tables =
@@ -38,8 +40,8 @@ struct StaleStatisticsTests {
 
         let jobs = try queue.number("select count(*) from postrider.jobs where id >= \(first)")
         let read = try Self.rowsRead(queue) - before
-        // Some 90 a job, whole looks through ready included when a worker comes and goes. Joined as a planner likes it:
-        // 7,000 to 14,000.
+        // About 90 rows per job, including scans of the ready table when a worker starts or stops. With the planner's
+        // own join order: 7,000 to 14,000.
         #expect(read < jobs * 1000, "\(read) rows for \(jobs) jobs")
     }
 
@@ -50,11 +52,11 @@ struct StaleStatisticsTests {
         try queue.insert(8_000, "url, dedupe_key, on_duplicate", "'http://h/' || i, i / 2, 'skip'")
         #expect(try queue.number("select count(*) from postrider.jobs") == 4_001)
         let read = try Self.rowsRead(queue) - before
-        // Two or three a row. Walking through the table for each duplicate: eight million.
+        // Two or three rows each. A scan of the table for each duplicate would read eight million rows.
         #expect(read < 100_000, "\(read)")
     }
 
-    /// 15,000 jobs ready, 9,000 scheduled, 2,000 batches of three: all in a queue that is paused.
+    /// Inserts 15,000 ready jobs, 9,000 scheduled jobs and 2,000 batches of three, all in a paused queue.
     private static func fill(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
@@ -73,7 +75,7 @@ struct StaleStatisticsTests {
             """)
     }
 
-    /// What ANALYZE notes of a table whose rows have all gone and whose pages have not.
+    /// Writes the statistics of a table whose rows are gone and whose pages remain.
     private static func forget(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
@@ -84,7 +86,7 @@ struct StaleStatisticsTests {
             """)
     }
 
-    /// Rows and index entries of those tables that all sessions have read so far.
+    /// The rows and index entries of those tables that all sessions have read so far.
     private static func rowsRead(_ queue: borrowing TestQueue) throws -> Int64 {
         _ = try queue.number("select 1 from (select pg_stat_force_next_flush()) f")
         return try queue.number(
@@ -97,7 +99,7 @@ struct StaleStatisticsTests {
             """)
     }
 
-    /// Some jobs of each kind.
+    /// Runs some jobs of each kind.
     private static func work(_ queue: borrowing TestQueue, _ target: TargetServer, _ api: TokenAPI) throws {
         let url = target.url
         try queue.connection.execute(

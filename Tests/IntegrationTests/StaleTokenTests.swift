@@ -4,8 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A token is fresh for a short while. Jobs that had to wait before they could be sent again may carry one that has
-/// ended since.
+/// A token is fresh for a short time. Jobs that wait before they are sent again may carry a token that has expired
+/// since.
 struct StaleTokenTests {
     private static func tokens(_ ended: ClosedRange<Int>) -> String {
         "{\"expired\": [\(ended.map { "\"a\($0)\"" }.joined(separator: ", "))]}"
@@ -22,8 +22,8 @@ struct StaleTokenTests {
         return queue
     }
 
-    /// Two jobs of a lane that is paused: they were refused with `a1`, and have waited since, while another job was
-    /// well with `a2`.
+    /// Two jobs in a paused lane. They were refused with `a1` and have waited since. Another job has succeeded with
+    /// `a2`.
     private func holdTwo(_ queue: borrowing TestQueue, _ api: TokenAPI) throws {
         try queue.insert(2, "lane, url, credential", "'held', '\(api.url)/api/held' || i, 'c'")
         try queue.wait(until: "select state = 'cooldown' and jobs_waiting = 2 from postrider.credential_status")
@@ -32,7 +32,7 @@ struct StaleTokenTests {
         let other = try queue.insert("url, credential", "'\(api.url)/api/other', 'c'")
         try queue.wait(for: other, toBe: "succeeded")
         #expect(api.log("/api/other").last == "GET /api/other a2 200")
-        // A minute passes.
+        // Moves the times back by a minute.
         try queue.connection.execute(
             """
             update postrider_internal.refreshes set refreshed_at = refreshed_at - interval '1 min', forced_at = null;
@@ -71,7 +71,7 @@ struct StaleTokenTests {
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 2)
     }
 
-    /// The error code of a job that was sent to `GET /x` so often and was refused each time.
+    /// The error code of a job that was sent to `GET /x` this many times and refused each time.
     private func judge(_ queue: borrowing TestQueue, sends: Int, refreshes: String, others: String) throws -> String? {
         let job = try queue.insert("url, credential", "'http://127.0.0.1:1/x', 'c'")
         try queue.connection.execute(
@@ -96,7 +96,8 @@ struct StaleTokenTests {
     @Test(arguments: [
         (1, "1 min", "{y}", "('x', '-2 min')", "rejected_after_refresh"),
         (2, "1 min", "{y}", "('z', '-2 min')", "token_expired"),
-        // It was refused after the refresh only; it has taken the token; no other has; the refresh is long ago.
+        // Four cases: the job was refused only after the refresh; it has taken the token; no other job has; the refresh
+        // was long ago.
         (2, "1 min", "{y}", "('x', '-1 s')", "token_expired"),
         (2, "1 min", "{y,x}", "('x', '-2 min')", "token_expired"),
         (2, "1 min", "{}", "('x', '-2 min')", "token_expired"),
@@ -111,7 +112,7 @@ struct StaleTokenTests {
         let refreshes =
             "refreshed_at = now() - interval '\(age)', accepted_by = '{\(paths.joined(separator: ","))}'"
         #expect(try judge(queue, sends: sends, refreshes: refreshes, others: others) == code)
-        // The token's end is reason enough to refresh it.
+        // The token's expiry alone justifies a refresh.
         let ended = try self.queue("http://127.0.0.1:1")
         try ended.connection.execute("update postrider.credentials set expires_at = now()")
         #expect(try judge(ended, sends: 2, refreshes: refreshes, others: others) == "token_expired")

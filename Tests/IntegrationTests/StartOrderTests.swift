@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// In which order one worker starts jobs, on tracks that it has not met before.
+/// The order in which one worker starts jobs of tracks that it does not know yet.
 struct StartOrderTests {
     /// The last parts of the paths of all requests, in the order of their arrival.
     private func arrived(_ target: TargetServer) -> [String] {
@@ -26,9 +26,10 @@ struct StartOrderTests {
         let queue = try TestQueue()
         let worker = try worker(queue, target)
         defer { worker.kill() }
-        // A worker does not wait for a survey that takes longer than `ClaimHold.longest`, as surveys may on a busy
-        // machine. So the high one need not come first in each round. `ScheduleTests` checks the exact rule on a clock
-        // of its own.
+        // A worker waits for a survey only up to `ClaimHold.longest`, and surveys may take longer on a busy machine.
+        //
+        // So the job of high priority need not come first in each round. `ScheduleTests` checks the exact rule on a
+        // simulated clock.
         var first = 0
         var level = 0
         while first < 2, level < 40 {
@@ -36,7 +37,7 @@ struct StartOrderTests {
             var values = ["low\(level)", "low\(level)", "high\(level)"].map {
                 "('\(target.url)/ok/\($0)', 'L', \($0.hasPrefix("low") ? 0 : level))"
             }
-            // News of a track that is new come first then, and those of known ones behind them.
+            // Then the notification of the new track comes first, and those of known tracks come after it.
             if way.hasSuffix("below") { values.insert("('\(target.url)/ok/lowest', 'L', -\(level))", at: 0) }
             let insert = "insert into postrider.jobs (url, lane, priority) values "
             if way == "behind a call" {

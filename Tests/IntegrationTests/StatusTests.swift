@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What the views and `explain` say of jobs, held against what is so.
+/// The views and `explain`, compared with the true state of jobs.
 struct StatusTests {
     @Test func `job_status is entered by the ids of another table, two other tables beside it`() throws {
         let queue = try TestQueue()
@@ -29,7 +29,7 @@ struct StatusTests {
             ).map { $0[0] ?? "" }
             let text = plan.joined(separator: "\n")
             #expect(!text.contains("Seq Scan on jobs_1"), "\(text)")
-            // 20 orders, and some 30 pages for each.
+            // 20 orders, and about 30 pages for each.
             let line = try #require(plan.first { $0.contains("Buffers: shared hit=") })
             let pages = try #require(Int(line.split(separator: "=")[1].prefix { $0.isNumber }))
             #expect(pages < 1_500, "\(text)")
@@ -52,7 +52,8 @@ struct StatusTests {
         for filter in ["parent_id = \(batch)", "tag = 'often'"] {
             for order in ["", "order by id desc"] {
                 let list = "select id, state, status_code from postrider.job_status where \(filter) \(order) limit 100"
-                // The jobs alone fill 2,044 pages, which may be read up to the batch's; each row of the list takes 15.
+                // The jobs alone fill 2,044 pages, which may be read up to the batch's page. Each row of the list takes
+                // 15.
                 let blocks = try queue.buffers(list)
                 #expect(blocks < 5_000, "\(list): \(blocks)")
             }
@@ -184,7 +185,7 @@ struct StatusTests {
         #expect(abs(scheduled - 2 * count) < count * 2 / 5, "\(scheduled)")
         #expect(try queue.number("select running from postrider.queue_status where queue = 'big'") == 64)
         #expect(try queue.number("select ready from postrider.queue_status where queue = 'small'") == 7)
-        // Few rows in a table that was large are counted, not reckoned.
+        // If few rows are left in a table that was large, they are counted and not estimated.
         try queue.connection.execute(
             "delete from postrider_internal.ready where track = 1 and seq > 64; delete from postrider_internal.scheduled where job_id > 7"
         )

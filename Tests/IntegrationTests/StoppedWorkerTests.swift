@@ -71,7 +71,7 @@ struct StoppedWorkerTests {
     }
 
     @Test func `a leader that is stopped is replaced within 15 s, and what it brings afterwards is refused`() throws {
-        // The first calls answer only when the stopped worker goes on again.
+        // The first calls get their answers only when the stopped worker continues.
         let target = try TargetServer { request in
             request.turn == 1 && request.path.hasPrefix("/slow")
                 ? [.pause(milliseconds: 12_000)] + TargetStep.answer(200, "\"old\"") : TargetStep.answer(200, "\"new\"")
@@ -96,7 +96,7 @@ struct StoppedWorkerTests {
         try queue.waitUntilDone(5)
         #expect(try queue.number("select count(*) from postrider_internal.results where worker = \(owner)") == 0)
 
-        // Every statement of a leader, with the lease that is over: it finds work, and does none.
+        // Runs every statement of a leader under the expired lease. They find work, and must do none of it.
         let due = try queue.insert("url, run_at", "'\(target.url)/later', now() + interval '1 h'")
         try queue.connection.execute(
             """
@@ -114,7 +114,7 @@ struct StoppedWorkerTests {
                 == 0)
         try queue.connection.execute("rollback")
 
-        // Now its calls have their answers, and it wants to store them.
+        // The worker's calls now have their answers, and it tries to store them.
         try TestClock.wait(20, for: "the slow answers") { target.underWay == 0 }
         let print = "select md5(string_agg(r::text, '' order by job_id)) from postrider_internal.results r"
         let before = try queue.text(print)
@@ -128,7 +128,7 @@ struct StoppedWorkerTests {
         #expect(try queue.unexplainedCalls(target) == [])
     }
 
-    /// A call of each function that takes a worker and its epoch, limits 100 and all else null.
+    /// A call of each function that takes a worker and its epoch. Limits are 100, other arguments null.
     private static func leaderCalls(_ owner: String, _ epoch: String) -> String {
         """
         select p.oid::regproc || '(' || (

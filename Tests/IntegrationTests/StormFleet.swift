@@ -6,7 +6,7 @@ import TestSupport
 
 /// The workers of a storm, which die and are replaced. Confined to one thread.
 final class StormFleet {
-    /// A worker that nobody has killed is gone.
+    /// A worker has ended that the test did not kill.
     struct StrayEnd: Error {
         let output: String
     }
@@ -14,7 +14,7 @@ final class StormFleet {
     private let database: String
     private let words: [String]
     private var workers: [RunningWorker] = []
-    /// How many may still die while things are made.
+    /// How many workers may still die while the test makes jobs.
     private var deaths: Int
 
     init(_ database: String, deaths: Int, _ words: [String] = []) {
@@ -23,12 +23,12 @@ final class StormFleet {
         self.words = words
     }
 
-    /// The first three.
+    /// Starts the first three workers.
     func start(_ random: inout Randomness) throws {
         for _ in 0..<3 { try add(&random) }
     }
 
-    /// Between two things that are made, once a quarter of all is there: now and then one dies.
+    /// Sometimes ends a worker between two inserts, once a quarter of all jobs is inserted.
     func mayDie(
         made: Int, of wanted: Int, _ random: inout Randomness, by signal: (inout Randomness) -> Int32 = { _ in SIGKILL }
     ) throws {
@@ -37,17 +37,17 @@ final class StormFleet {
         try end(signal(&random), &random)
     }
 
-    /// Between two things that are made: now and then nothing happens for some milliseconds.
+    /// Sometimes pauses for some milliseconds between two inserts.
     func mayPause(_ random: inout Randomness) {
         if random.chance(30) { TestClock.sleep(milliseconds: Int(random.number(1...30))) }
     }
 
-    /// One more, of whatever concurrency.
+    /// Adds a worker with a random concurrency.
     private func add(_ random: inout Randomness) throws {
         workers.append(try RunningWorker(database, concurrency: Int(random.number(2...32)), words))
     }
 
-    /// Ends one by a signal; another takes its place.
+    /// Ends a random worker by a signal and starts another.
     func end(_ signal: Int32, _ random: inout Randomness) throws {
         let index = Int(random.number(0...UInt64(workers.count - 1)))
         workers[index].end(signal)
@@ -55,7 +55,7 @@ final class StormFleet {
         try add(&random)
     }
 
-    /// A worker whose first connection was cut ends with 69, as it should; then another takes its place.
+    /// Replaces ended workers. A worker whose first connection was cut correctly ends with status 69.
     func replaceEnded(_ random: inout Randomness) throws {
         for worker in workers where !worker.isRunning {
             guard worker.wait() == 69 else { throw StrayEnd(output: worker.output) }
@@ -64,8 +64,9 @@ final class StormFleet {
         }
     }
 
-    /// Until nothing of the queue is left to do; what is left, why, and what the workers said last is named by the
-    /// `Timeout`.
+    /// Waits until the queue has no work left.
+    ///
+    /// The `Timeout` names the remaining jobs, their holds, and the last log lines of the workers.
     func waitForEnd(_ queue: borrowing TestQueue, seed: UInt64, _ random: inout Randomness) throws {
         let isDone = """
             select (select count(*) from postrider.jobs) = (select count(*) from postrider_internal.results)
@@ -108,9 +109,9 @@ final class StormFleet {
         return (rows ?? "") + said
     }
 
-    /// Deadlocks of the database, and statements that failed otherwise than by a cut connection.
+    /// Deadlocks in the database, and statements that failed for another reason than a cut connection.
     func faults(_ queue: borrowing TestQueue) throws -> [String] {
-        // The server tells its statistics once a second.
+        // The server publishes its statistics once a second.
         TestClock.sleep(milliseconds: 1200)
         let deadlocks = try queue.number("select deadlocks from pg_stat_database where datname = current_database()")
         let lines = workers.flatMap { (worker: RunningWorker) -> [Substring] in worker.output.split(separator: "\n") }

@@ -2,25 +2,25 @@
 
 import TestSupport
 
-/// A random request, what the target answers it, and how it may end.
+/// A random request, the target's answers, and its allowed ends.
 struct StormJob: CustomStringConvertible {
-    /// What the target does with it.
+    /// The target's behaviour.
     enum Kind: String {
-        /// 200.
+        /// Status 200.
         case good
-        /// 404.
+        /// Status 404.
         case bad
-        /// 503 at first, then 200.
+        /// Status 503 at first, then 200.
         case flaky
-        /// The end of the connection at first, then 200.
+        /// A closed connection at first, then 200.
         case torn
-        /// 429 at first, then 200.
+        /// Status 429 at first, then 200.
         case limited
-        /// Nothing at all.
+        /// No answer.
         case hang
-        /// 200, of a few paths that many jobs share, and may be stored for a moment.
+        /// Status 200 for one of a few paths that many jobs share. The answer may be cached for a moment.
         case cached
-        /// 200 with the token of the day, else 401.
+        /// Status 200 with the current token, otherwise 401.
         case locked
     }
 
@@ -34,10 +34,10 @@ struct StormJob: CustomStringConvertible {
     var key: String?
     let isOnce: Bool
     let expires: Bool
-    /// Once inserted.
+    /// The id, after the INSERT.
     var id: Int64 = 0
     var wasCancelled = false
-    /// How often it was made ready again, at most.
+    /// The highest number of retries by users.
     var retries = 0
 
     init(number: Int, target: String, _ random: inout Randomness) {
@@ -66,7 +66,7 @@ struct StormJob: CustomStringConvertible {
             ("priority", "\(random.number(0...3))"), ("backoff", "'{20 ms, 60 ms}'"),
             ("url", hasService ? "'\(path)'" : "'\(target)\(path)'"),
             ("service", hasService ? "'\(kind == .locked ? "locked" : "api")'" : "null"),
-            // Enough for those that end well, however many workers die.
+            // Enough attempts for the jobs that succeed, however many workers die.
             ("max_attempts", kind == .hang ? "2" : "30"), ("timeout", kind == .hang ? "'300 ms'" : "'60 s'"),
             ("delivery", isOnce ? "'at_most_once'" : "'at_least_once'"),
             ("run_at", random.chance(25) ? "now() + interval '\(random.number(1...300)) ms'" : "now()"),
@@ -83,7 +83,7 @@ struct StormJob: CustomStringConvertible {
 
     private let keyed: String
 
-    /// The statement that inserts it and gives its id.
+    /// The statement that inserts the job and returns its id.
     var insert: String {
         guard let key else { return "insert into postrider.jobs (\(columns)) values (\(values)) returning id" }
         return
@@ -94,7 +94,7 @@ struct StormJob: CustomStringConvertible {
         "job \(id) \(path)\(isOnce ? " at most once" : "")\(expires ? " expiring" : "")\(wasCancelled ? " cancelled" : "") retried \(retries)"
     }
 
-    /// How it has not ended as it may.
+    /// The difference between the job's end and its allowed ends.
     func defect(state: String, status: String?, code: String?, isFromCache: Bool, calls: [TargetRequest]) -> String? {
         if isOnce, calls.count > 1 + retries { return "called \(calls.count) times" }
         switch state {

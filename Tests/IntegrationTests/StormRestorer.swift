@@ -4,7 +4,7 @@ import PGClient
 import PrivateCluster
 import TestSupport
 
-/// Sets a database back to an earlier state by a template, while others attack the server.
+/// Sets a database back to an earlier state by a template, while attacks on the server go on.
 struct StormRestorer: Sendable {
     private static let copy = "saved"
 
@@ -12,7 +12,7 @@ struct StormRestorer: Sendable {
     let database: String
     let log: IsolationLog
 
-    /// Keeps the present state; when, in seconds since 1970.
+    /// Saves the present state. Returns the time in seconds since 1970.
     func save() throws -> ClosedRange<Double> {
         try during {
             try execute("alter database \(database) allow_connections false")
@@ -23,7 +23,7 @@ struct StormRestorer: Sendable {
         }
     }
 
-    /// Shows the kept state to `look`, and puts it in the place of the present one.
+    /// Shows the saved state to `look`, then replaces the present state with it.
     func restore(_ look: (borrowing PGConnection) throws -> Void) throws -> ClosedRange<Double> {
         try Self.read(cluster.connectionString(database: Self.copy), look)
         return try during {
@@ -33,7 +33,7 @@ struct StormRestorer: Sendable {
         }
     }
 
-    /// Reads from a database, again and again until the server has locks for it.
+    /// Reads from a database. Repeats this until the server has locks for it.
     static func read<Value>(_ text: String, _ body: (borrowing PGConnection) throws -> Value) throws -> Value {
         let end = TestClock.now + 120_000_000_000
         while true {
@@ -54,7 +54,7 @@ struct StormRestorer: Sendable {
         return times
     }
 
-    /// Each statement alone, until the shortage is over.
+    /// Executes a statement. Repeats it until the shortage is over.
     private func execute(_ sql: String) throws {
         let end = TestClock.now + 120_000_000_000
         while true {

@@ -3,7 +3,7 @@
 import Synchronization
 import TestSupport
 
-/// What the jobs of `JobStorm` call: `/KIND/MS/N`, and `/token` for the token of the day.
+/// The target of `JobStorm`: `/KIND/MS/N`, and `/token` for the current token.
 final class StormTarget: Sendable {
     let server: TargetServer
     private let day: Day
@@ -14,8 +14,9 @@ final class StormTarget: Sendable {
         self.day = day
     }
 
-    /// Ends the token, if a job has come with it; `/token` gives another. False: none has, so it may still be on its
-    /// way to the workers.
+    /// Ends the token if a job has used it; `/token` then returns another one.
+    ///
+    /// Returns false if no job has used it. Then the token may still be on its way to the workers.
     func endToken() -> Bool {
         day.token.withLock { token in
             guard token.isUsed else { return false }

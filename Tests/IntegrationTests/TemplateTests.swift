@@ -5,9 +5,10 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Chains whose steps are made of earlier answers, with a worker and real servers.
+/// Chains whose steps use earlier answers, with a worker and real servers.
 struct TemplateTests {
-    /// Inserts a chain and its steps in one transaction, each step as columns and values; the ids, the chain's first.
+    /// Inserts a chain and its steps in one transaction. Each step is given as columns and values. Returns the ids,
+    /// with the chain's first.
     private func insert(_ queue: borrowing TestQueue, _ steps: [(columns: String, values: String)]) throws -> [Int64] {
         try queue.connection.execute("begin")
         var ids = [try queue.insert("kind", "'chain'")]

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Servers that ask for a later call by another status than 429.
+/// Servers that ask for a later call with another status than 429.
 struct ThrottleTests {
     private static func target(_ status: Int, _ headers: [String], refusals: Int = 1) throws -> TargetServer {
         try TargetServer { request in
@@ -90,7 +90,7 @@ struct ThrottleTests {
     @Test(arguments: [(403, "http_status"), (423, "http_status"), (429, "http_429")])
     func `all waits of an attempt count towards max_wait`(status: Int, code: String) throws {
         let target = try TargetServer { request in
-            // The statuses of one attempt may differ.
+            // The attempts of a job may have different statuses.
             TargetStep.answer(request.turn == 1 ? 409 : status, headers: ["Retry-After: 1"])
         }
         let queue = try TestQueue()

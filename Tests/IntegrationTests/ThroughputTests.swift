@@ -4,9 +4,11 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The view of what was done minute by minute.
+/// The view of the work done in each minute.
 struct ThroughputTests {
-    /// All minutes as one: a test may begin in one and end in the next. Nothing took longer than the attempts tell.
+    /// The sum of all minutes, because a test may begin in one minute and end in the next.
+    ///
+    /// No wait or call may be longer than in the attempts.
     private static let whole = """
         select sum(t.finished)::text, sum(t.failed)::text, (max(t.wait_p99_ms) <= 1.1 * min(a.wait))::text,
           (max(t.call_p50_ms) between 250 and 1.1 * min(a.call))::text, (min(t.wait_p50_ms) <= max(t.wait_p99_ms))::text
@@ -14,7 +16,7 @@ struct ThroughputTests {
           select max(extract(epoch from a.started_at - j.created_at)) * 1000 as wait, max(a.total_ms) as call
             from postrider.attempts a join postrider.jobs j on j.id = a.job_id) a
         """
-    /// How many jobs the waits are of.
+    /// The number of jobs that the waits are measured for.
     private static let waits = "select sum(jobs)::bigint from postrider_internal.timings where kind = 'w'"
 
     @Test func `a minute counts what has ended, and tells how long it waited and was called`() throws {
@@ -31,7 +33,7 @@ struct ThroughputTests {
         try queue.wait(until: "select count(*) = 0 from postrider_internal.job_deltas")
         #expect(try queue.rows(Self.whole) == [["43", "2", "true", "true", "true"]])
         #expect(try queue.number(Self.waits) == 42)
-        // Nothing is known of the wait of a retry, and what is retried counts once.
+        // The wait of a retry is not measured, and a retried job counts once.
         let again = try queue.insert("url, backoff", "'\(target.url)/status/503,200/again', '{2 s}'")
         try queue.wait(for: again, toBe: "succeeded")
         try queue.wait(until: "select sum(finished) = 44 from postrider.throughput")
@@ -111,7 +113,7 @@ struct ThroughputTests {
         let worker = try queue.number(
             "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
         let epoch = try queue.lead(worker)
-        // 40 octaves in two kinds for more than an hour, the most there can be.
+        // 40 octaves of two kinds for more than an hour, which is the highest possible number.
         try queue.connection.execute(
             """
             insert into postrider_internal.timings (minute, kind, bucket, jobs)

@@ -80,7 +80,7 @@ struct TokenEndpointTests {
         try queue.wait(until: "select refusals = 1 from postrider_internal.refreshes")
         try queue.connection.execute("update postrider_internal.refreshes set refusals = 8, due_at = now()")
         try queue.wait(until: "select refusals = 9 from postrider_internal.refreshes")
-        // Ten are not enough within ten minutes.
+        // Ten refusals within ten minutes are not enough.
         try queue.connection.execute("update postrider_internal.refreshes set due_at = now()")
         try queue.wait(until: "select refusals = 10 from postrider_internal.refreshes")
         #expect(try queue.text("select state from postrider.credentials") == "cooldown")

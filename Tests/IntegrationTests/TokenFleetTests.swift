@@ -5,8 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Many workers, one token, and a server that forgives nothing: a refresh token works once, and using it twice ends
-/// all.
+/// Many workers, one token, and a strict server: a refresh token works once, and a second use ends all tokens.
 struct TokenFleetTests {
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
@@ -36,8 +35,10 @@ struct TokenFleetTests {
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
     }
 
-    /// Killed while the token is on its way: the server has ended the old pair, and the new one is lost. The second use
-    /// of the old one is refused; after a new login the fleet goes on.
+    /// The worker is killed while the token is on its way.
+    ///
+    /// The server has ended the old pair, and the new pair is lost. The server refuses the second use of the old token.
+    /// After a new login, the fleet continues.
     @Test(arguments: ["delay", "hang"])
     func `a worker that is killed while it refreshes stops nobody`(step: String) throws {
         for round in 1...Soak.count(15, reduced: 1) {
@@ -52,7 +53,7 @@ struct TokenFleetTests {
             try api.set(#"{"expired": ["a1"]}"#)
             let second = try api.worker(queue)
             defer { second.kill() }
-            // Not to wait for the ends of the leases, 14 s and 10 s.
+            // Ends the leases at once. Otherwise the test would wait 14 s and 10 s for them.
             try queue.connection.execute(
                 """
                 update postrider_internal.refreshes set until = now();

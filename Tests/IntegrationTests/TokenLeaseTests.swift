@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Who refreshes, and what is kept of a token that comes too late.
+/// The lease of a refresh, and the handling of a token that arrives too late.
 struct TokenLeaseTests {
     private func queue(_ url: String = "http://127.0.0.1:1/token") throws -> TestQueue {
         let queue = try TestQueue()
@@ -14,7 +14,7 @@ struct TokenLeaseTests {
         return queue
     }
 
-    /// The epoch and the sealed secrets of the refresh that a worker is given; nil if it is given none.
+    /// The epoch and the sealed secrets of the refresh that a worker gets; nil if it gets none.
     private func take(_ queue: borrowing TestQueue) throws -> [String?]? {
         try queue.rows(
             "select epoch::text, encode(sealed, 'escape') from postrider_internal.next_credential_tasks(1, true) where task = 'r'"
@@ -36,13 +36,13 @@ struct TokenLeaseTests {
         let first = try take(queue)
         #expect(first?[1] == "old")
         #expect(try take(queue) == nil)
-        // It is held up for longer than its lease.
+        // The worker is delayed for longer than its lease.
         try queue.connection.execute("update postrider_internal.refreshes set until = now()")
         let second = try take(queue)
         #expect(second != nil && second?[0] != first?[0])
         #expect(try end(queue, first?[0], "'s', 'late', '{}', 3600, null, null") == 0)
         #expect(try queue.text("select encode(sealed, 'escape') from postrider_internal.secrets") == "old")
-        // The old one was used up by the first: refused for good.
+        // The first refresh has used the old token up, so it is finally refused.
         #expect(try end(queue, second?[0], "'f', null, '{}', null, null, 'refused'") == 1)
         #expect(try queue.text("select state from postrider.credentials") == "refreshing")
         let third = try take(queue)
@@ -53,7 +53,7 @@ struct TokenLeaseTests {
                 "select state, version::text, (expires_at > now() + interval '59 min')::text from postrider.credentials"
             )
                 == [["active", "2", "true"]])
-        // Said twice, as after a lost answer: it changes nothing.
+        // A repeated report, as after a lost answer, changes nothing.
         #expect(try end(queue, third?[0], "'s', 'again', '{}', 3600, null, null") == 0)
         #expect(
             try queue.rows(
@@ -65,7 +65,7 @@ struct TokenLeaseTests {
         let queue = try queue()
         try queue.connection.execute("select postrider_internal.log_in_sealed('c', '{refresh_token}', 'old', null)")
         try queue.connection.execute("select postrider_internal.decide_credential_step('c')")
-        // In one call, so that the wait is measured from the moment that it begins.
+        // In one statement, so that the wait is measured from its beginning.
         try queue.connection.execute(
             """
             create function pg_temp.wait_after(epoch bigint, wait_ms bigint) returns bigint language plpgsql as $$
@@ -95,7 +95,7 @@ struct TokenLeaseTests {
     @Test func `a token that is still good is used to its end, although there will be no new one`() throws {
         let api = try TokenAPI()
         let queue = try queue(api.url + "/token")
-        // No refresh token, and about to end: it cannot be fetched ahead.
+        // The token expires soon, and there is no refresh token, so the worker cannot refresh it early.
         try queue.connection.execute("select postrider.log_in('c', '{\"access_token\": \"a1\", \"expires_in\": 50}')")
         let worker = try api.worker(queue)
         defer { worker.kill() }
@@ -150,7 +150,7 @@ struct TokenLeaseTests {
         try queue.wait(until: "select last_error ~ '^no key' from postrider.credential_status")
         #expect(
             try queue.rows("select state, failures::text from postrider.credential_status") == [["refreshing", "0"]])
-        // A look of its own would take it again at once.
+        // The worker's own check would take the refresh again at once.
         try queue.connection.execute("notify postrider, 'credentials'")
         let right = try RunningWorker(
             queue.database, ["--secret-key-file", api.folder.path("key"), "--queue", "none"])
@@ -220,7 +220,7 @@ struct TokenLeaseTests {
             update postrider_internal.refreshes set due_at = now() + interval '1 h';
             """)
         #expect(try take(queue) != nil)
-        // The worker that has it may be dead or alive: others wait as long as for any other.
+        // The worker with the lease may be dead or alive. Others wait as long as for any other lease.
         try queue.connection.execute(
             "update postrider_internal.refreshes set until = until + interval '1 h', began_at = began_at + interval '1 h'"
         )

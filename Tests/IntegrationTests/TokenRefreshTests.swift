@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Tokens that end: one refresh for all, at most three sends, and what stops it.
+/// Expired tokens: one refresh for all jobs, at most three sends, and the limits that stop refreshes.
 struct TokenRefreshTests {
     private static let refreshing = """
         insert into postrider.credentials (name, kind, token_url, client_id) values ('c', 'oauth2_refresh_token',
@@ -182,10 +182,10 @@ struct TokenRefreshTests {
         let id = try queue.number("select max(id) from postrider.jobs")
         let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
         #expect(sentence.contains("waits for credential c to be refreshed"), "\(sentence)")
-        // The slots are free for others.
+        // The slots are free for other jobs.
         let other = try queue.insert("url", "'\(api.url)/open/free'")
         #expect(try end(queue, other)[0] == "succeeded")
-        // One that cannot wait ends by its own time.
+        // A job that cannot wait expires at its own time.
         let late = try queue.insert("url, credential, expires_at", "'\(api.url)/api/late', 'c', now() + interval '1 s'")
         #expect(try end(queue, late) == ["expired", "expired", "0"])
         try api.set("{}")
@@ -219,7 +219,7 @@ struct TokenRefreshTests {
         defer { worker.kill() }
         let id = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/x', 'c', 1")
         let again = try queue.insert("url, credential, max_attempts", "'\(api.url)/api/y', 'c', 2")
-        // Not to wait out the backoff: each failure is followed at once by the next try.
+        // Skips the backoff: the next try follows each failure at once.
         try TestClock.wait(40, for: "the end of the first job") {
             try queue.connection.execute("update postrider_internal.refreshes set due_at = now() where due_at > now()")
             return try queue.state(id) == "failed"
@@ -248,14 +248,14 @@ struct TokenRefreshTests {
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 20")
         #expect(api.log("/token") == ["POST /token c2+read 200"])
-        // Still good, and about to end: calls go on, with the old one until the new one is there.
+        // The token is valid but expires soon. Calls use it until the new one arrives.
         try queue.connection.execute(
             "update postrider.credentials set expires_at = now() + interval '30 s'; update postrider_internal.refreshes set refreshed_at = now() - interval '1 h'"
         )
         let id = try queue.insert("url, credential", "'\(api.url)/api/y', 'c'")
         #expect(try end(queue, id)[0] == "succeeded")
         try queue.wait(until: "select version = 3 and state = 'active' from postrider.credential_status")
-        // It has ended: nobody is called with it.
+        // The token has expired, so no call uses it.
         try queue.connection.execute("update postrider.credentials set expires_at = now() - interval '1 s'")
         let late = try queue.insert("url, credential", "'\(api.url)/api/z', 'c'")
         #expect(try end(queue, late)[0] == "succeeded")
@@ -280,7 +280,7 @@ struct TokenRefreshTests {
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
         defer { worker.kill() }
-        // Each token works once and has ended then.
+        // Each token works once and then expires.
         #expect(try end(queue, queue.insert("url, credential", "'\(api.url)/api/x', 'c'"))[0] == "succeeded")
         try api.set(#"{"expired": ["a1", "a2"], "keep": true}"#)
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")

@@ -6,12 +6,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A `transaction_timeout` of the role, the database or the environment ends the session of a transaction that lasts
-/// longer. The worker's transactions have limits of their own.
+/// A `transaction_timeout` of the role, the database or the environment ends the session of a longer transaction.
+///
+/// The worker's transactions set their own limits instead.
 @Suite(.enabled(if: try TestCluster.version >= 17, "transaction_timeout came with PostgreSQL 17"))
 struct TransactionTimeoutTests {
     private static let limit = "200ms"
-    /// Is judged in a second.
+    /// Judging this answer takes a second.
     private static let large = "[" + String(repeating: "1,", count: 2_000_000) + "1]"
 
     private let target: TargetServer
@@ -20,15 +21,16 @@ struct TransactionTimeoutTests {
         target = try TargetServer { request in TargetStep.answer(200, request.path == "/large" ? Self.large : "{}") }
     }
 
-    /// The limit for every session of a worker's that begins from now on.
+    /// Sets the limit for all later sessions of a worker.
     private func setLimit(in queue: borrowing TestQueue) throws {
         let database = TestCluster.name(of: queue.database)
         try queue.connection.execute(
             "alter role \(TestRole.worker.name) in database \(database) set transaction_timeout = '\(Self.limit)'")
     }
 
-    /// Functions that take three times as long as a transaction may: one for callbacks, one for hooks. Answers may be
-    /// judged for a minute, so that a busy machine ends none of them as `too_expensive`.
+    /// Makes functions that take three times as long as the limit: one for callbacks, one for hooks.
+    ///
+    /// Answers may be judged for a minute, so that a busy machine ends none of them as `too_expensive`.
     private func makeSlowFunctions(in queue: borrowing TestQueue) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute("update postrider.settings set judge_timeout = '1 min'")
@@ -46,7 +48,7 @@ struct TransactionTimeoutTests {
             """)
     }
 
-    /// Jobs whose functions run for longer than the limit, and whose answers are judged for longer than it.
+    /// Runs jobs whose functions, and whose judging, take longer than the limit.
     private func runSlowJobs(in queue: borrowing TestQueue, _ worker: RunningWorker) throws {
         for _ in 1...2 {
             let id = try queue.insert(

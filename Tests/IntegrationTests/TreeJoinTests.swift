@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How members come into batches and chains, and which are refused.
+/// The ways in which members join batches and chains, and the refusals.
 final class TreeJoinTests {
     private let target: TargetServer
     private let queue: TestQueue
@@ -139,7 +139,7 @@ final class TreeJoinTests {
         target.release()
         for tree in [chain, batch] {
             try queue.wait(for: tree.id, toBe: "succeeded")
-            // That a member has joined may be counted a moment after the end that it took part in.
+            // The count of a joined member may follow a moment after the end that included it.
             try queue.wait(until: "select not exists (select from postrider_internal.tree_deltas)")
             #expect(
                 try queue.rows(
@@ -187,7 +187,7 @@ final class TreeJoinTests {
         try other.execute("insert into postrider.jobs (parent_id, url) values (\(chain.id), '\(target.url)/ok/late')")
         target.release()
         try queue.wait(for: chain.members[0].id, toBe: "succeeded")
-        // A chain that nobody joins begins later and ends.
+        // A chain without joining members begins later and ends.
         var free = TreePlan.chain([.request("\(target.url)/ok/free")])
         try free.insert(into: queue)
         try queue.wait(for: free.id, toBe: "succeeded")
@@ -206,7 +206,7 @@ final class TreeJoinTests {
             #expect(try queue.rows(children + "'\(kind)'") == [["3", "0", "running"]])
             try queue.connection.execute("select postrider.cancel(\(root))")
             #expect(try queue.rows(children + "'\(kind)'") == [["3", "3", "cancelled"]])
-            // What was told of an earlier run is void.
+            // Deltas of an earlier run no longer count.
             try queue.connection.execute("select postrider.retry(\(root))")
             #expect(try queue.rows(children + "'\(kind)'") == [["3", "0", "running"]])
         }
@@ -293,7 +293,7 @@ final class TreeJoinTests {
         try other.execute("begin")
         try other.execute(
             "insert into postrider.jobs (parent_id, position, url) values (\(batch), 5, '\(target.url)/ok/fifth')")
-        // Committed before: the batch comes to position 9 while position 5 is not seen yet.
+        // Position 9 was committed first, so the batch reaches it while position 5 is still invisible.
         try queue.insert("parent_id, position, url", "\(batch), 9, '\(target.url)/ok/ninth'")
         try TestClock.wait(10, for: "the ninth") { target.requests("/ok/ninth").count == 1 }
         try other.execute("commit")
@@ -304,7 +304,7 @@ final class TreeJoinTests {
 }
 
 extension TestQueue {
-    /// Inserts a batch or chain with one member; its id.
+    /// Inserts a batch or chain with one member, and returns its id.
     func insert(_ columns: String, _ values: String, with url: String) throws -> Int64 {
         try number(
             """

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Cancels, times, retries and losses inside of batches and chains.
+/// Cancels, reschedules, retries and lost workers inside batches and chains.
 final class TreeLifeTests {
     private let target: TargetServer
     private let queue: TestQueue
@@ -143,7 +143,7 @@ final class TreeLifeTests {
         var chain = TreePlan.chain([call("/ok/1"), call("/ok/2"), call("/ok/3")])
         try chain.insert(into: queue)
         let other = try PGConnection(queue.database)
-        // As finish does: the chain's row is held, while a person cancels the step that is next.
+        // Locks the chain's row as finish does, while a user cancels the next step.
         try queue.connection.execute(
             "begin; select from postrider_internal.trees where job_id = \(chain.id) for update")
         try other.execute("select postrider.cancel(\(chain.members[1].id))")
@@ -315,7 +315,7 @@ final class TreeLifeTests {
     }
 
     @Test func `the members of a killed worker run again, and their tree goes on`() throws {
-        // The first call of each path never ends, the second does.
+        // The first call of each path never ends; the second does.
         let target = try TargetServer { request in
             request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]
         }

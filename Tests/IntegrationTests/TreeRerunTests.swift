@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Batches and chains that are retried while something in them is just ending.
+/// Batches and chains that are retried while one of their jobs is just ending.
 final class TreeRerunTests: TreeFixture {
-    /// Callbacks that retry their own job, and the batch or chain that it is in; hooks for all jobs if asked for.
+    /// Makes callbacks that retry their own job and its batch or chain, and hooks for all jobs on request.
     private func addCallbacks(withHooks: Bool = false) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -24,7 +24,7 @@ final class TreeRerunTests: TreeFixture {
         }
     }
 
-    /// Concludes what is due, as a worker does.
+    /// Concludes all due jobs, as a worker does.
     private func conclude(_ connection: borrowing PGConnection) throws {
         while try connection.query("select more from postrider_internal.conclude(10)").bool(0, 0) {}
     }
@@ -149,7 +149,7 @@ final class TreeRerunTests: TreeFixture {
         #expect(try queue.state(try member("b")) == "waiting")
     }
 
-    /// A member's end and what follows from it, as finish and settle do it.
+    /// Ends a member and settles its tree, as finish and settle do.
     private func end(_ id: Int64, _ state: String, of tree: Int64) throws {
         try queue.connection.execute(
             """
@@ -176,7 +176,7 @@ final class TreeRerunTests: TreeFixture {
         let id = try submit(tree.spec)
         let m = try member("m")
         try end(m, tree.first, of: id)
-        // It has seen the tree open, and is held up before it takes the result away.
+        // The statement has seen the tree as open, and is blocked before it removes the result.
         let keeper = try PGConnection(queue.database)
         try keeper.execute("begin; select from postrider_internal.results where job_id = \(m) for update")
         let database = queue.database

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Batches and chains that are given another time.
+/// Batches and chains that are moved to another time.
 struct TreeRescheduleTests {
     private let target: TargetServer
 
@@ -57,7 +57,7 @@ struct TreeRescheduleTests {
         #expect(try queue.state(id) == "scheduled")
         try queue.connection.execute("select postrider.reschedule(\(id), now() + interval '2 h')")
         #expect(try queue.rows(hours) == moved("2.0"))
-        // A person's word, like that of a single job: no failing lane holds them.
+        // A user's reschedule counts as for a single job: no failing lane delays the members.
         #expect(try queue.number("select count(*) from postrider_internal.scheduled where has_slot") == 3)
     }
 

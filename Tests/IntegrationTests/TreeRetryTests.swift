@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What ends without a call, what can run again, and long lists.
+/// Members that end without a call, members that can run again, and long lists.
 final class TreeRetryTests: TreeFixture {
     @Test(arguments: [
         #"{"mode": "settle", "batch": [{"url": "URL/ok/1"}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,

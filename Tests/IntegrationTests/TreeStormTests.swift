@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Random trees while workers are killed, sessions are cut, and people cancel, retry and join.
+/// Random trees while workers are killed, sessions are cut, and users cancel, retry and join.
 struct TreeStormTests {
     @Test(arguments: Soak.stormSeeds)
     func `random trees end as planned while workers and sessions die, and no step runs before its turn`(
@@ -26,7 +26,7 @@ private final class Storm {
     private var random: Randomness
     private var plans: [TreePlan] = []
     private var disturbed: Set<Int64> = []
-    /// Trees in which something ran again because somebody wanted it.
+    /// Trees with a job that a user let run again.
     private var retried: Set<Int64> = []
     private var joined: [Int64: [TreePlan]] = [:]
     private let fleet: StormFleet
@@ -40,7 +40,7 @@ private final class Storm {
         random = Randomness(seed: seed)
         queue = try TestQueue()
         fleet = StormFleet(queue.database, deaths: kills)
-        // `/good/MS/N` and `/bad/MS/N`.
+        // The target's paths are `/good/MS/N` and `/bad/MS/N`.
         target = try TargetServer { request in
             let parts = request.path.split(separator: "/")
             let wait = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
@@ -50,7 +50,7 @@ private final class Storm {
 
     func run() throws {
         try fleet.start(&random)
-        // What nobody runs again is held to its plan exactly: half of the trees.
+        // Trees without a retry must match their plan exactly. This holds for half of the trees.
         var other: Meddler?
         while plans.count < trees {
             try plant()
@@ -76,7 +76,7 @@ private final class Storm {
         try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
-    /// Of a tree and of all that joined it.
+    /// The ids of a tree and of all members that joined it.
     private func ids(of plan: TreePlan) -> [Int64] {
         (plan.all + plan.all.flatMap { joined[$0.id, default: []] }).map(\.id)
     }
@@ -107,7 +107,7 @@ private final class Storm {
         plans.append(plan)
     }
 
-    /// One of the trees of late, most others have ended, and one job of it.
+    /// A recent tree, because most others have ended, and one of its jobs.
     private func pick() -> (tree: TreePlan, job: TreePlan)? {
         guard !plans.isEmpty else { return nil }
         let from = max(0, plans.count - 20)
@@ -122,7 +122,7 @@ private final class Storm {
         try queue.connection.execute("select postrider.cancel(\(job.id))")
     }
 
-    /// A whole tree or a part of it, if that has ended.
+    /// Retries a whole tree or a part of it, if that has ended.
     private func retry() throws {
         guard let (tree, job) = pick() else { return }
         do throws(PGError) {
@@ -147,7 +147,7 @@ private final class Storm {
         }
     }
 
-    /// What is wrong after it has ended.
+    /// The defects after the end.
     func defects() throws -> [String] {
         var defects = faults
         var states: [Int64: String] = [:]

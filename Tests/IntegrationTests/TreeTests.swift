@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What becomes of batches and chains by themselves.
+/// The ends of batches and chains without outside changes.
 final class TreeTests {
     private let target: TargetServer
     private let queue: TestQueue
@@ -54,7 +54,7 @@ final class TreeTests {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var batch = TreePlan.batch([call("/hang/1"), call("/hang/2"), call("/status/404")])
-        // The third waits until the others are on their way.
+        // The third member waits until the calls of the others have begun.
         batch.members.removeLast()
         try batch.insert(into: queue)
         try TestClock.wait(10, for: "two calls") { target.underWay == 2 }
@@ -162,7 +162,7 @@ final class TreeTests {
         #expect(error?.sqlState?.rawValue == "PR001")
         #expect(error?.message.contains("32 deep") == true)
         try queue.connection.execute("rollback")
-        // A failure at the bottom goes up all the way.
+        // A failure at the bottom ends all levels above it.
         var failing = call("/status/404")
         for level in 1...32 { failing = level % 2 == 0 ? .chain([failing]) : .batch([failing]) }
         try failing.insert(into: queue)

@@ -3,10 +3,10 @@
 import TestSupport
 import Testing
 
-/// Answers whose Content-Encoding is not what it says.
+/// Answers whose bytes do not match their Content-Encoding.
 struct UndecodedAnswerTests {
-    /// The columns of the job besides its URL, the status of the answer, the end that the job must have, and the number
-    /// of calls.
+    /// The columns of the job in addition to its URL, the answer's status, the job's expected end, and the number of
+    /// calls.
     struct Case: Sendable {
         var columns = ""
         var values = ""

@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// A worker that can claim and cannot say that it lives: its login may have one session fewer than it needs.
+/// A worker that can claim but cannot send heartbeats: its login may have one session fewer than it needs.
 struct UnheardWorkerTests {
     @Test func `it ends the calls that it has and takes no others until it is heard again`() throws {
         let cluster = try PrivateCluster()
@@ -25,7 +25,7 @@ struct UnheardWorkerTests {
             until: "select heartbeat_at < clock_timestamp() - interval '10 s' from postrider_internal.workers")
         target.release()
         try queue.wait(until: "select count(*) = 4 from postrider_internal.results")
-        // Its polls and attempts to connect are all that it does.
+        // The worker only polls and tries to connect.
         let past = worker.cpuSeconds
         try queue.insert(20, "url", "'\(target.url)/ok/' || i")
         TestClock.sleep(milliseconds: 1000)

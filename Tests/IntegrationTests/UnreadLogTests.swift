@@ -19,7 +19,7 @@ struct UnreadLogTests {
         let worker = try RunningWorker(queue.database, log: ends[1])
         try queue.insert(8, "url, method, delivery", "'\(target.url)/held/' || i, 'POST', 'at_most_once'")
         try TestClock.wait(10, for: "8 calls") { target.underWay == 8 }
-        // Each time it writes half a kilobyte.
+        // The worker writes half a kilobyte each time.
         for _ in 1...20 {
             let number = try queue.number("select max(id)::int8 from postrider_internal.workers")
             try queue.connection.execute(

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Steps that read an answer whose body claims to be JSON and cannot be read as JSON.
+/// Steps that read an answer whose body claims to be JSON and is not readable as JSON.
 final class UnreadableJSONTests: TreeFixture {
     /// An unreadable body, its Content-Type, and a part of the reason in the error.
     private static let bodies: [(body: String, type: String?, reason: String)] = [
@@ -16,7 +16,7 @@ final class UnreadableJSONTests: TreeFixture {
         (" \n{\"flagged\":true,", nil, "breaks off"),
     ]
 
-    /// Each is a step that reads the answer of `check`, alone or in the batch `fan`.
+    /// Steps that read the answer of `check`, alone or in the batch `fan`.
     private static let readers = [
         #"{"url": "URL/next", "run_if": "$.fan.check.body.flagged == true"}"#,
         #"{"url": "URL/next", "run_if": "!exists($.fan.check.body.error)"}"#,

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// callback_url, against a receiver that verifies with the public package.
+/// callback_url, with a receiver that verifies webhooks with the public package.
 struct WebhookTests {
     private let target: TargetServer
     private let old = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -16,7 +16,7 @@ struct WebhookTests {
         target = try TargetServer()
     }
 
-    /// A worker whose secrets are in a file.
+    /// Starts a worker with its secrets in a file.
     private func worker(_ queue: borrowing TestQueue, _ secrets: [String], _ folder: borrowing TestFolder) throws
         -> RunningWorker
     {
@@ -119,7 +119,7 @@ struct WebhookTests {
         let queue = try TestQueue()
         let folder = try TestFolder()
         let signing = try worker(queue, [old], folder)
-        // The tag alone signs nothing.
+        // The tag alone leads to no signature.
         let forged = try queue.insert(
             "method, url, body_json, tag",
             "'POST', '\(receiver.url)/status/200', '{\"type\": \"job.succeeded\"}', 'webhook'")
