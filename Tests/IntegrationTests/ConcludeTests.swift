@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The end of a job and the writes of its functions are one transaction, whatever process dies.
+/// The end of a job and the writes of its functions are one transaction, even if a process dies.
 struct ConcludeTests {
     private let target: TargetServer
 

@@ -20,7 +20,7 @@ struct IsolationAttack: Sendable {
     var role = TestRole.stranger
     var pause = 200
     var expectation = Expectation.anything
-    /// Whether plain jobs cannot run during the attack, whatever Postrider does.
+    /// Whether plain jobs cannot run during the attack, with any behaviour of Postrider.
     var takesServer = false
     /// The statement of a round.
     let statement: @Sendable (Int) -> String

@@ -9,7 +9,7 @@ struct RetryFailedTests {
     /// Nine jobs with the numbers 0 to 8.
     ///
     /// Jobs 0–5 failed, with code http_status or connect, in queue a or b, an hour apart. Job 6 is unknown, 7 expired,
-    /// 8 succeeded. The lane is that of the URL, except l for every third job. The first four have a tag.
+    /// 8 succeeded. The lane comes from the URL, except l for every third job. The first four have a tag.
     private static func make(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """

@@ -37,7 +37,7 @@ struct StartOrderTests {
             var values = ["low\(level)", "low\(level)", "high\(level)"].map {
                 "('\(target.url)/ok/\($0)', 'L', \($0.hasPrefix("low") ? 0 : level))"
             }
-            // Then the notification of the new track comes first, and those of known tracks come after it.
+            // Then the notification of the new track comes first, before the notifications of known tracks.
             if way.hasSuffix("below") { values.insert("('\(target.url)/ok/lowest', 'L', -\(level))", at: 0) }
             let insert = "insert into postrider.jobs (url, lane, priority) values "
             if way == "behind a call" {
