@@ -121,7 +121,7 @@ struct ArgumentsTests {
         #expect(try Arguments(["7"], for: JobCommands.cancel).operands == ["7"])
     }
 
-    /// A worker's environment, in which an operator types a command.
+    /// An operator types a command in the environment of a worker.
     @Test(arguments: [
         (
             "jobs",

@@ -7,11 +7,11 @@ import Testing
 
 @testable import WorkerCLI
 
-/// The audit as it is run, without a database and with one.
+/// Runs the audit command, without a database and with one.
 struct AuditCommandTests {
     private static let groups = ["addresses", "urls", "proxies", "redirects", "headers", "answers", "files"]
 
-    /// How many lines of a grade there are about a group.
+    /// The number of lines with this grade about a group.
     private func count(_ grade: String, _ group: String, _ outcome: WorkerProcess.Outcome) -> Int {
         outcome.output.split(separator: "\n").count {
             $0.hasPrefix(grade + " ") && $0.dropFirst(8).hasPrefix(group + " ")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import WorkerCLI
 
-/// An audit that could not find a fault would be worth nothing.
+/// The audit must find faults. These tests feed it wrong ends of calls.
 struct AuditVerdictTests {
     private static let ok = CallOutcome(.response(HTTPResponse(status: 200, body: [UInt8]("ok".utf8))))
 
@@ -37,7 +37,7 @@ struct AuditVerdictTests {
     private static let arrived = RequiredEnd.arrived(
         holds: ["GET / HTTP/1.1", "X-A: b"], lacks: ["x-injected:", "cookie:"])
 
-    /// Ends that are as they must be.
+    /// Correct ends.
     private static let right: [(RequiredEnd, CallTrace)] = [
         (.refused([.badURL, .deniedAddress]), trace(failure(.deniedAddress))),
         (.failed([.reset], requests: 2), trace(failure(.reset, sent: .maybe), connections: 2, requests: 2)),
@@ -57,7 +57,7 @@ struct AuditVerdictTests {
         }
     }
 
-    /// Ends that are not, with a word of what must be said of each.
+    /// Wrong ends, each with a word that the report must contain.
     private static let wrong: [(RequiredEnd, CallTrace, String)] = [
         (.refused([.deniedAddress]), trace(failure(.connect)), "it ended as connect"),
         (.refused([.deniedAddress]), trace(failure(.deniedAddress, sent: .maybe)), "maybe sent"),
@@ -141,7 +141,7 @@ struct AuditVerdictTests {
             #expect(trace.requests == 1, "\(host)")
             #expect(AuditVerdict.finding(input, trace).grade == .fault)
         }
-        // Of TLS only the greeting comes; a connection is one all the same.
+        // Only the greeting of TLS arrives, but it counts as a connection.
         var input = try #require(HostileAddresses.inputs(ground).first { $0.text == "https://127.0.0.1:\(port)/" })
         input.call.allowsPrivateNetwork = true
         let trace = try driver.trace(input)

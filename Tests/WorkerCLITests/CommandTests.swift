@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The commands on a real schema without a worker, so that jobs stay where they were put.
+/// The commands on a real schema. No worker runs, so jobs keep their states.
 struct CommandTests {
     private let database: String
 

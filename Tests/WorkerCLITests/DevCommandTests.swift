@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct DevCommandTests {
-    /// Waits for something that comes within a second or so; the bound only ends a test that hangs.
+    /// Waits for an event that comes within about a second. The time limit only ends a test that hangs.
     private static func eventually<Value>(_ look: () throws -> Value?) throws -> Value {
         var value: Value?
         try TestClock.wait(30, for: "a \(Value.self)") {
@@ -32,7 +32,7 @@ struct DevCommandTests {
     func `dev takes a job, and its server ends with it however it ends`(signal: Int32) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
-        // What libpq, or a program beside it, is told of another database does not lead there.
+        // Settings for another database, for libpq or another program, must not lead there.
         let elsewhere = ["PGHOSTADDR": "127.0.0.1", "PGSERVICE": "none", "DATABASE_URL": "mysql://h/"]
         let process = try WorkerProcess.start(["dev"], elsewhere, output: file.path)
         var hasEnded = false
@@ -45,7 +45,7 @@ struct DevCommandTests {
             let id = try connection.query(insert).int64(0, 0)
             let finished = "select 1 from postrider.job_status where id = \(id) and error_code = 'connect'"
             _ = try Self.eventually { try connection.query(finished).rowCount == 1 ? true : nil }
-            // Each of several has a dashboard of its own.
+            // Each of several dev commands has its own dashboard.
             let port = try #require(Self.dashboardPort(in: file))
             let page = try PageReader(port: port).read("/jobs/\(id)")
             #expect(page.status == 200 && page.lines.joined().contains("Job \(id)"))

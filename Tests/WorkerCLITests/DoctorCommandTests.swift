@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// What `worker doctor` says of a real database, and how it ends.
+/// The report of `worker doctor` on a real database, and its exit status.
 struct DoctorCommandTests {
     private func doctor(_ database: String, _ words: [String] = [], _ environment: [String: String] = [:]) throws
         -> WorkerProcess.Outcome
@@ -13,7 +13,7 @@ struct DoctorCommandTests {
         try WorkerProcess.run(["doctor", "--database", database] + words, environment)
     }
 
-    /// The line of a subject, its grade first.
+    /// The line about a subject, with its grade first.
     private func line(_ subject: String, _ outcome: WorkerProcess.Outcome) -> String {
         outcome.output.split(separator: "\n").map(String.init).first { $0.dropFirst(8).hasPrefix("\(subject) ") } ?? ""
     }
@@ -30,7 +30,7 @@ struct DoctorCommandTests {
         ] {
             #expect(line(subject, outcome).hasPrefix("ok "), "\(subject) in \(outcome.output)")
         }
-        // The test's server trades durability for speed, and the doctor sees it.
+        // The test's server trades durability for speed, and the doctor reports it.
         #expect(line("durability", outcome).hasPrefix("notice "))
         #expect(line("durability", outcome).contains("switch both on"))
     }
@@ -52,7 +52,7 @@ struct DoctorCommandTests {
         #expect(line("credentials", outcome).contains("logged off: 'shop'"))
         let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         #expect(line("secrets", try doctor(queue.database, [], ["POSTRIDER_SECRET_KEY": key])).hasPrefix("ok "))
-        // Sealed by that key, and looked at with another one, alone and before it.
+        // The secret is sealed with this key. The doctor gets another key, alone and before this one.
         let folder = try TestFolder()
         try folder.write("key", key)
         let set = ["credential", "set", "shop", "--secret-key-file", folder.path("key"), "--database", queue.database]
@@ -79,7 +79,7 @@ struct DoctorCommandTests {
         defer { withExtendedLifetime(sessions) {} }
         let seen = line("connections", try doctor(database)), all = line("connections", try doctor(queue.database))
         let free = [seen, all].map { Int($0.split(separator: " ").first { Int($0) != nil } ?? "") ?? 0 }
-        // Other tests open and close some meanwhile.
+        // Other tests open and close sessions at the same time.
         #expect(abs(free[0] - free[1]) < 30, "\(seen) \(all)")
         let reads = line("old reads", try doctor(database))
         #expect(reads.hasPrefix("notice "))
@@ -104,12 +104,12 @@ struct DoctorCommandTests {
         defer { withExtendedLifetime(held) {} }
         let raised = "raise it with: alter role test_limited connection limit NUMBER"
         #expect(try connections() == "fault connections 3 \(ofRole); \(raised)")
-        // The test's own session and the one that is held are of this database.
+        // The test's session and the held session use this database.
         try queue.connection.execute("alter database \(name) connection limit 4")
         let ofDatabase =
             "fault connections 2 free of the CONNECTION LIMIT of database \(name), \(takes); raise it with: "
         #expect(try connections() == "\(ofDatabase)alter database \(name) connection limit NUMBER")
-        // Superusers are not held to either.
+        // Neither limit holds for superusers.
         #expect(!line("connections", try doctor(queue.database)).contains("CONNECTION LIMIT"))
         try queue.connection.execute(
             "alter role test_limited connection limit -1; alter database \(name) connection limit -1")
@@ -124,7 +124,7 @@ struct DoctorCommandTests {
         func connections() throws -> String {
             line("connections", try doctor(TestRole.worker.database(queue.database)))
         }
-        // Three are for superusers, and the test's own is open.
+        // Three connections are reserved for superusers, and the test's session is open.
         #expect(try connections().contains(" 4 free"))
         let held = try Held(queue.database)
         defer { withExtendedLifetime(held) {} }

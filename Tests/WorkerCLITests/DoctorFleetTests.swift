@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What `worker doctor` says of jobs that nobody calls or whose webhooks nobody signs, and to whom.
+/// The report of `worker doctor` about jobs that no worker takes and webhooks without a key, for each role.
 struct DoctorFleetTests {
     @Test func `queues with ready jobs that no running worker takes are named, the largest first`() throws {
         let queue = try TestQueue()
@@ -15,7 +15,7 @@ struct DoctorFleetTests {
         try queue.connection.execute("select postrider.pause_queue('halted')")
         try queue.insert(20, "url, queue", "'http://h/', 'halted'")
         try queue.insert(20, "url, queue, run_at", "'http://h/', 'later', now() + interval '1 day'")
-        // As long as none runs, that says it all.
+        // While no worker runs, another line says so, and this one is missing.
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
         let worker = try RunningWorker(queue.database, ["--queue", "mail", "--queue", "q5"])
         defer { worker.kill() }
@@ -35,7 +35,7 @@ struct DoctorFleetTests {
             try queue.rows(
                 "select queue, has_worker::text from postrider.queue_status where queue in ('old', 'q5') order by 1")
                 == [["old", "false"], ["q5", "true"]])
-        // One that takes every queue.
+        // This worker takes every queue.
         let other = try RunningWorker(queue.database)
         defer { other.kill() }
         try queue.wait(until: "select bool_and(has_worker) from postrider.queue_status")
@@ -59,7 +59,7 @@ struct DoctorFleetTests {
                 + "see postrider.client_status, raise it in postrider.client_limits")
     }
 
-    /// As after logical replication, which copies no sequence.
+    /// Logical replication copies no sequences, so they lag behind their tables.
     @Test func `sequences behind their tables are named with the statements that repair them`() throws {
         let queue = try TestQueue()
         #expect(try DoctorReport(queue.database)["sequences"] == "ok sequences none is behind its table")
@@ -68,7 +68,7 @@ struct DoctorFleetTests {
             """
             select setval('postrider.jobs_id_seq', 1, false), setval('postrider_internal.tracks_id_seq', 1, false)
             """)
-        // A row that was repeated has a newer number than any job.
+        // A repeated row has a newer seq than the highest job id.
         try queue.connection.execute("update postrider_internal.ready set seq = \(id) + 41")
         let report = try DoctorReport(queue.database)
         #expect(report.status == 1)
@@ -181,7 +181,7 @@ struct DoctorFleetTests {
                 "notice ready jobs 1 in queues that no running worker takes: 'mial' (1 since "))
         #expect(report["lanes"].hasPrefix("notice lanes 1 paused until resumed"))
         #expect(report["credentials"].hasPrefix("notice credentials logged off: 'shop'"))
-        // What a worker needs is not asked of it.
+        // The report checks nothing that only a worker needs.
         for subject in ["connections", "secrets", "webhooks"] { #expect(report[subject] == "") }
     }
 }

@@ -5,7 +5,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// What `worker doctor` says where a pooler shares the server's sessions out.
+/// The report of `worker doctor` behind a connection pooler.
 struct DoctorPoolerTests {
     @Test(arguments: [1, 20])
     func `PgBouncer in transaction mode is a fault without --prepare off`(connections: Int) throws {
@@ -20,7 +20,7 @@ struct DoctorPoolerTests {
         let off = try DoctorReport(bouncer.connectionString, ["--prepare", "off"])
         #expect(off.status == 0)
         #expect(off["pooler"].hasPrefix("ok pooler "), "\(off)")
-        // The server itself, with other sessions beside.
+        // A direct connection to the server, while other sessions are open.
         let others = try PGConnection(queue.database)
         defer { withExtendedLifetime(others) {} }
         let plain = try DoctorReport(queue.database)

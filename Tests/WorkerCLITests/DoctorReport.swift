@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// What one run of `worker doctor` has said.
+/// The report of one run of `worker doctor`.
 struct DoctorReport: CustomStringConvertible {
     let status: Int32
     let description: String
@@ -13,7 +13,7 @@ struct DoctorReport: CustomStringConvertible {
         description = outcome.output
     }
 
-    /// The line of a subject, its grade first and single spaces between; empty if there is none.
+    /// The line about a subject: its grade first, single spaces between words. Empty if the line is missing.
     subscript(_ subject: String) -> String {
         let line = description.split(separator: "\n").first { $0.dropFirst(8).hasPrefix("\(subject) ") } ?? ""
         return line.split(separator: " ").joined(separator: " ")

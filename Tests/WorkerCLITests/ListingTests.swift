@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// What `jobs` and `show` list, and where it goes.
+/// The lists of `jobs` and `show`, and the streams to which they are written.
 struct ListingTests {
     private func ids(_ outcome: WorkerProcess.Outcome) -> [String] {
         outcome.output.split(separator: "\n").dropFirst().map { String($0.split(separator: " ").first ?? "") }
@@ -16,7 +16,7 @@ struct ListingTests {
         for state in [[], ["--state", "ready"]] {
             let words = ["jobs", "--database", queue.database] + state
             #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--queue", "sms"])) == ["3", "2", "1"])
-            // The queues of a worker's environment are not what its operator asks for.
+            // The queues in a worker's environment do not filter an operator's list.
             #expect(ids(try WorkerProcess.run(words, ["POSTRIDER_QUEUE": "sms, other"])) == ["4", "3", "2", "1"])
             #expect(ids(try WorkerProcess.run(words + ["--queue", "mail", "--limit", "1"])) == ["3"])
         }
@@ -42,7 +42,7 @@ struct ListingTests {
             insert into postrider_internal.results (job_id, attempt, state, status_code, body)
             values (\(id), 1, 's', 200, convert_to(repeat('0123456789', 3000000), 'UTF8'))
             """)
-        // 30 MB as text in a row for each column took 0.7 GB.
+        // A row with 30 MB of text in each column took 0.7 GB.
         let limited = "ulimit -v 400000 && exec \"$0\" \"$@\""
         let outcome = try WorkerProcess.run(
             ["/bin/sh", "-c", limited, WorkerProcess.path, "show", "\(id)", "--database", queue.database], reading: "")

@@ -5,14 +5,14 @@ import Testing
 
 @testable import WorkerCLI
 
-/// A log whose reader stops reading, and goes on.
+/// A log whose reader stops reading and later continues.
 struct LogOutputTests {
-    /// A pipe, and what has been read of it.
+    /// A pipe, and the text that was read from it.
     private final class Reader {
         private var ends: [Int32] = [-1, -1]
         private(set) var text = ""
 
-        /// It holds 4 KB.
+        /// Makes a pipe that holds 4 KB.
         init() {
             _ = unsafe pipe(&ends)
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -25,7 +25,7 @@ struct LogOutputTests {
         var output: Int32 { ends[1] }
         var lines: [String] { text.split(separator: "\n").map(String.init) }
 
-        /// Reads what there is.
+        /// Reads the available bytes.
         func read() {
             var chunk = [UInt8](repeating: 0, count: 65536)
             while case let count = unsafe Glibc.read(ends[0], &chunk, chunk.count), count > 0 {
@@ -48,7 +48,7 @@ struct LogOutputTests {
         writer.write(Self.event(1001), to: &output)
         reader.read()
         #expect(reader.lines.last?.contains(" number=1001 ") == true)
-        // What is missing is told of where it is missing; such a line may find room where the next one does not.
+        // The log reports missing lines at their place. Such a report may fit where the next line does not.
         var expected = 1
         for line in reader.lines {
             let words = line.split(separator: " ")
@@ -61,7 +61,7 @@ struct LogOutputTests {
         }
         #expect(expected == 1002)
         #expect(output.dropped == 0)
-        // The flag of the pipe is everybody's, and stays as it was.
+        // All processes share the flag of the pipe, so it must not change.
         #expect(fcntl(reader.output, F_GETFL) & O_NONBLOCK == 0)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkerCLI
 
-/// Sizes as people write them, and what the machine says of its memory.
+/// Sizes in the notation of users, and the memory that the machine reports.
 struct MachineMemoryTests {
     @Test func `sizes are read and written back`() {
         #expect(SizeText.parse("268435456") == 256 << 20)

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// `worker watch` as a process, into a file and on a terminal.
+/// `worker watch` as a process that writes to a file or a terminal.
 struct WatchCommandTests {
     private func submit(_ queue: borrowing TestQueue, _ spec: String) throws -> Int64 {
         try queue.number("select postrider.submit('\(spec)')")
@@ -75,7 +75,7 @@ struct WatchCommandTests {
         let output = watching.output
         #expect(output.contains("\u{1b}[?25l"))
         #expect(output.contains("[................] 0/1"))
-        // Up to the first of two lines, never a cleared screen.
+        // The cursor moves up to the first of two lines. The screen is never cleared.
         #expect(output.contains("\r\u{1b}[1A"))
         #expect(!output.contains("\u{1b}[2J"))
         #expect(output.contains("\u{1b}[?7h\u{1b}[?25h"))

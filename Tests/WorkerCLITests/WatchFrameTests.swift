@@ -4,7 +4,7 @@ import Testing
 
 @testable import WorkerCLI
 
-/// How the rows of `worker watch` become lines of a terminal.
+/// The conversion of the rows of `worker watch` to lines of a terminal.
 struct WatchFrameTests {
     private let tree = [
         WatchRow(id: 12, title: "chain signup", state: "running", members: (3, 1, 0, 1)),

@@ -170,7 +170,7 @@ struct WorkerProcessTests {
     @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
         let text = try TestCluster.makeDatabaseText()
         let connection = try PGConnection(text)
-        // A row of the last file that is not committed stops the migrator there, all other files applied.
+        // An uncommitted row of the last file stops the migrator there, after it has applied all other files.
         let last = try #require(Migrations.all.map(\.name).filter { $0.hasPrefix("views/") }.max())
         try connection.execute(
             """
