@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admin
 
-/// Where pages may be served.
+/// The addresses on which the worker may serve pages.
 struct AdminAddressTests {
     @Test(
         arguments: [

@@ -6,10 +6,12 @@ import Testing
 
 @testable import Admin
 
-/// The server itself; there is one in a process, so one test.
+/// The server itself. A process has only one, so there is only one test.
 struct AdminServerTests {
-    /// Holds all places from two addresses that never complete a request, and asks for a page from two others. The ones
-    /// that held theirs for longest have made room, and no more of them than had to.
+    /// Fills all places from two addresses with requests that never complete, then requests a page from two other
+    /// addresses.
+    ///
+    /// The server must close the oldest requests, and only as many as needed.
     private static let crowd = """
         import socket, sys, time
         place = ("127.0.0.1", int(sys.argv[1]))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admin
 
-/// What readers of pages show.
+/// The tokens that readers of pages send.
 struct AdminTokenTests {
     private static let word = "0123456789abcdef"
 

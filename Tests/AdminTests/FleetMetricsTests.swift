@@ -6,7 +6,7 @@ import Testing
 
 @testable import Admin
 
-/// What a look at the metrics of the fleet reads.
+/// The rows that a query for the fleet's metrics reads.
 struct FleetMetricsTests {
     @Test func `of any number of failures the latest thousand are read`() throws {
         let cluster = try TestQueue.quietCluster()

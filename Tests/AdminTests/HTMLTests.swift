@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admin
 
-/// Markup, and how values are shown in it.
+/// HTML markup, and the escaping of values in it.
 struct HTMLTests {
     @Test func `text and values of attributes are escaped, names are not`() {
         var html = HTML()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admin
 
-/// The text that collectors of metrics read.
+/// The text format of metrics.
 struct MetricsTextTests {
     @Test func `families with help, type and samples`() {
         var metrics = MetricsText()

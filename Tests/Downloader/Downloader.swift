@@ -6,8 +6,8 @@ import Reactor
 
 /// A process that downloads one file and can be killed: `downloader URL ROOT PATH ATTEMPTS [LARGEST-FILE]`.
 ///
-/// Prints a line for each attempt, `done GAINED BYTES`, `progressed …`, `retryable …` or `failed …` with the code, and
-/// at the end the most memory it had, in KB. With a fifth argument no file may become larger (RLIMIT_FSIZE).
+/// It prints a line for each attempt: `done GAINED BYTES`, `progressed …`, `retryable …` or `failed …` with the code.
+/// At the end it prints its peak memory in KB. With a fifth argument, no file may become larger (RLIMIT_FSIZE).
 @main
 struct Downloader {
     static func main() throws {
@@ -34,7 +34,7 @@ struct Downloader {
         say("memory \(mostMemory)")
     }
 
-    /// From `/proc/self/status`: getrusage would count what the parent had before the exec.
+    /// From `/proc/self/status`, because getrusage would count the parent's memory before the exec.
     private static var mostMemory: String {
         let file = unsafe open("/proc/self/status", O_RDONLY | O_CLOEXEC)
         defer { close(file) }

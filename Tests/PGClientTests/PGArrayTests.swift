@@ -21,7 +21,7 @@ struct PGArrayTests {
         var times = PGArrayBuilder<PGTimestamp>()
         for index in 0..<count {
             ids.append(Int64(index) << 32)
-            // Every third row is NULL in all columns but the first.
+            // Every third row is NULL in all columns except the first.
             if index % 3 == 2 {
                 int4s.appendNull()
                 int2s.appendNull()

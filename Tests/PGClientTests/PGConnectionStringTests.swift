@@ -5,7 +5,7 @@ import Testing
 @testable import PGClient
 
 struct PGConnectionStringTests {
-    /// What libpq would be given.
+    /// The options that the string passes to libpq.
     private func options(_ string: PGConnectionString) -> [String: String] {
         var found: [String: String] = [:]
         _ = unsafe string.withKeywords { keywords, values -> Bool? in

@@ -6,7 +6,7 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// Ways to the server that are not straight: a pooler between, several hosts, hosts that say nothing.
+/// Indirect connections to the server: through a pooler, to several hosts, to hosts that do not answer.
 struct PGRouteTests {
     @Test func `two sessions share one server connection of PgBouncer without preparing`() throws {
         let cluster = try PrivateCluster()
@@ -159,7 +159,7 @@ struct PGRouteTests {
     }
 }
 
-/// A Unix socket where PostgreSQL's would be, that takes connections and never answers.
+/// A Unix socket in the place of PostgreSQL's socket. It accepts connections and never answers.
 final class SilentHost {
     let directory: String
     private let listener: Int32

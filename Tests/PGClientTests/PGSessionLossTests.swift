@@ -8,7 +8,7 @@ import Testing
 
 @testable import PGClient
 
-/// What happens when the other side goes away: each way ends in `lost`, a wait and a new connection.
+/// Lost connections. Each kind of loss leads to `lost`, a wait and a new connection.
 struct PGSessionLossTests {
     @Test func `a terminated session names what was in flight once, and comes back`() throws {
         let database = try TestCluster.makeDatabase()
@@ -34,7 +34,7 @@ struct PGSessionLossTests {
             try loop.run { $0.contains(.notification("jobs", "again")) && $0.contains(.result(3, rows: 1, value: 1)) })
     }
 
-    /// A worker that spun over this for ever was seen under cut sessions on a starved machine.
+    /// On an overloaded machine with cut sessions, a worker went into an endless busy loop over this answer.
     @Test func `an answer that libpq no longer waits for ends the connection`() throws {
         let database = try TestCluster.makeDatabase()
         var loop = try SessionLoop(database)
@@ -63,7 +63,7 @@ struct PGSessionLossTests {
                 if sent % 3 == 0 { loop.session.commit() }
             }
             loop.session.commit()
-            // Some answers, so that the end comes in the middle.
+            // Waits for some answers, so that the loss comes in the middle.
             #expect(try loop.run { $0.last != .ready })
             cluster.stop(mode)
             try cluster.start()
@@ -86,7 +86,7 @@ struct PGSessionLossTests {
         let rows = try PGConnection(string).query("select array_agg(id) from t")
         let stored = rows.int64s(0, 0)
         #expect(Set(stored).count == stored.count)
-        // A lost one may be stored or not; one that was told is.
+        // A lost statement may be stored or not. A statement reported as successful is stored.
         #expect(succeeded.subtracting(stored).isEmpty)
     }
 
@@ -98,7 +98,7 @@ struct PGSessionLossTests {
         loop.forget()
         let turns = loop.turns - loop.staleTurns
         _ = try loop.run(seconds: 3) { _ in false }
-        // 25-50, 50-100, … 800-1600 ms: the sixth or seventh attempt is under way after 3 s.
+        // The waits are 25-50, 50-100, … 800-1600 ms. After 3 s, the sixth or seventh attempt is in progress.
         let attempts = loop.session.attempts - 1
         #expect((4...9).contains(attempts))
         #expect(loop.turns - loop.staleTurns - turns < 60)
@@ -112,7 +112,7 @@ struct PGSessionLossTests {
         let cluster = try PrivateCluster()
         let string = try PGConnectionString(cluster.connectionString())
         let last = try PGConnection(string)
-        // The smart stop waits for us; the socket answers 57P03 meanwhile.
+        // The smart stop waits for the test's session. Meanwhile the socket answers 57P03.
         kill(cluster.processID, SIGTERM)
         var loop = try SessionLoop(string)
         #expect(try loop.run { $0.contains(.lost([])) })
@@ -137,13 +137,13 @@ struct PGSessionLossTests {
         let cluster = try PrivateCluster()
         let server = try PGConnection(cluster.connectionString())
         try server.execute("create role app login password 'right-one'")
-        // The server writes the file itself: it belongs to another user than the test when that one is root.
+        // The server writes the file itself, because the file has another owner if the test runs as root.
         try server.execute(
             "copy (select 'local all postgres trust' union all select 'local all all scram-sha-256') "
                 + "to '\(cluster.directory)/data/pg_hba.conf'; select pg_reload_conf()")
         let base = cluster.connectionString().replacing("user=postgres", with: "user=app")
         var seen: PGError?
-        // The reload is a signal; until it has arrived everybody is let in.
+        // The reload is a signal. Until it arrives, the server accepts every login.
         try TestClock.wait(20, for: "a refusal") {
             do throws(PGError) { _ = try PGConnection("\(base) password=wrong-one") } catch { seen = error }
             return seen != nil

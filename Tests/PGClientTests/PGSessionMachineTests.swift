@@ -15,7 +15,7 @@ struct PGSessionMachineTests {
         case stopped, connecting, settingUp, ready, backingOff, closed
     }
 
-    /// A machine brought into a state by events alone; the moment is 100 s.
+    /// A machine that events alone have brought into a state. The time is 100 s.
     private static func machine(_ stage: Stage) -> PGSessionMachine {
         var machine = PGSessionMachine()
         let now = 100 * second
@@ -33,7 +33,7 @@ struct PGSessionMachineTests {
         return machine
     }
 
-    /// The whole table: what each event does in each state, at 101 s, with the smallest jitter.
+    /// The whole table: the effect of each event in each state, at 101 s, with the smallest jitter.
     private static func expected(_ stage: Stage, _ event: Event) -> (PGSessionMachine.Action, PGSessionMachine.State) {
         let now = 101 * second
         let until = 110 * second

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PGClient
 
-/// A server that lets the connection stand and answers nothing.
+/// A server that keeps the connection open and does not answer.
 struct PGSessionSilenceTests {
     private static let sleep = PGStatement("sleep", "select 1::int8 from pg_sleep($1::float8)")
 
@@ -85,7 +85,7 @@ struct PGSessionSilenceTests {
         var socket = pollfd(fd: loop.session.interest?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         let arrived = unsafe poll(&socket, 1, 20_000)
         #expect(arrived == 1)
-        // The answer is there, unread, and the clock has moved on by three seconds.
+        // The answer has arrived but is unread, and the clock has moved on by three seconds.
         loop.session.process(readable: false, writable: false, now: TestClock.now + 3_000_000_000)
         #expect(try loop.run { !$0.isEmpty })
         let told = loop.told

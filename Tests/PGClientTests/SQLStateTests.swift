@@ -3,7 +3,7 @@
 import PGClient
 import Testing
 
-/// What an error of the database says of the statement.
+/// The meaning of a database error for its statement.
 struct SQLStateTests {
     @Test(arguments: [
         ("53200", SQLState.Cause.shortage), ("53100", .shortage), ("53300", .shortage), ("57014", .shortage),

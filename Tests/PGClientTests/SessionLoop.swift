@@ -3,7 +3,7 @@
 import PGClient
 import Reactor
 
-/// What a session told, in a form that can be compared; of a result the row count and the first value.
+/// An event of a session in a form that can be compared. A result is its row count and its first value.
 enum Told: Equatable {
     case ready
     case result(UInt64, rows: Int, value: Int64)
@@ -14,7 +14,7 @@ enum Told: Equatable {
     case retry
 }
 
-/// The smallest owner a session can have: one epoll set, one session, a record of all that was told.
+/// A minimal owner of a session: one epoll set, one session, and a record of all events.
 struct SessionLoop: ~Copyable {
     var session: PGSession
     private(set) var told: [Told] = []
@@ -35,7 +35,7 @@ struct SessionLoop: ~Copyable {
         try self.init(PGSession.Configuration(string: string, setUp: setUp, prepares: prepares))
     }
 
-    /// Runs until the condition holds for the record, or the time is over; tells which.
+    /// Runs until the condition holds for the record or the time is over. Returns whether it held.
     mutating func run(seconds: UInt64 = 20, until isDone: ([Told]) -> Bool) throws -> Bool {
         let end = MonotonicClock.now + seconds * 1_000_000_000
         while true {
@@ -60,7 +60,7 @@ struct SessionLoop: ~Copyable {
         return true
     }
 
-    /// Forgets what has been told so far.
+    /// Clears the record.
     mutating func forget() {
         told.removeAll()
         errors.removeAll()
@@ -75,7 +75,8 @@ struct SessionLoop: ~Copyable {
         let now = MonotonicClock.now
         let due = session.nextDeadline.map { $0 > now ? $0 - now : 0 }
         try poller.wait(timeoutNanoseconds: min(due ?? limit, limit), into: &ready)
-        // A child that another test is starting holds a copy of a closed socket for a moment: its events are stale.
+        // A child process that another test starts may hold a copy of a closed socket for a moment. Its events are
+        // stale.
         let current = interest?.generation
         let fresh = ready.filter { $0.token == current }
         if fresh.isEmpty && !ready.isEmpty { staleTurns += 1 }

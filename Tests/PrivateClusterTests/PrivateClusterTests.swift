@@ -51,7 +51,7 @@ struct PrivateClusterTests {
         let directory = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         try #require(unsafe mkdir("\(directory)/data", 0o700) == 0)
         let server = try ChildProcess.spawn(["sleep", "600"], output: -1)
-        // Reaped while the watchdog looks, as init does for the orphans of a killed process.
+        // The process is reaped while the watchdog checks it, as init does for the orphans of a killed process.
         let status = Mutex<Int32>(0)
         let reaper = BackgroundThread { status.withLock { $0 = ChildProcess.wait(for: server) } }
         let watchdog = try Watchdog(directories: [directory])

@@ -6,10 +6,10 @@ import Testing
 
 @testable import WorkerCLI
 
-/// The kept lists hold all that users of the program see: flags, variables, exit codes, log lines, metrics, channels,
-/// SQLSTATEs, lock keys.
+/// The kept lists hold the program's public surface.
 ///
-/// Facts that no table in the program holds are read from its source.
+/// It consists of flags, variables, exit codes, log lines, metrics, channels, SQLSTATEs and lock keys. Facts that no
+/// table in the program holds are read from its source.
 struct PublicProgramTests {
     private func expect(_ list: String, _ lines: [String]) throws {
         #expect(try KeptList("Tests/PublicSurfaceTests/Lists/\(list).txt").difference(from: Array(Set(lines))) == [])
@@ -26,7 +26,7 @@ struct PublicProgramTests {
                 var line = "\(command.name) --\(flag.name)"
                 if !flag.placeholder.isEmpty { line += " \(flag.placeholder)" }
                 if flag.isRepeatable { line += " repeatable" }
-                // A default of several words is a sentence of help, which may be put better.
+                // A default of several words is a sentence of help, whose wording may change.
                 if let fallback = flag.fallback, !fallback.contains(" ") { line += " (default \(fallback))" }
                 if !flag.isOfLineOnly { line += " \(flag.environmentName)" }
                 lines.append(line)
@@ -46,7 +46,7 @@ struct PublicProgramTests {
     }
 
     @Test func `log lines have the names and fields of the list`() throws {
-        // An event is a level and a name; the keys behind it are its fields.
+        // An event is a level and a name. The keys after the name are its fields.
         let token =
             /\.(?:info|warning|error), *(?:\w+ \? "(\w+)" : )?"(\w+)"|\("(\w+)",? *\.(?:text|number)|\(\s*"(\w+)",\s*\.text|fields\(of (failed)/
         var lines: [String] = []

@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The kept lists hold the names, types and rights of all that users of SQL see.
+/// The kept lists hold the names, types and rights of the public SQL objects.
 struct PublicSchemaTests {
     private static let relations = """
         select c.oid, c.relname, c.relkind, c.relacl, c.relowner from pg_class c
@@ -62,8 +62,10 @@ struct PublicSchemaTests {
             """)
     }
 
-    /// One line for each object of `postrider_internal`: the roles and what each may do. Functions that run as their
-    /// caller and are no triggers are left out where all four roles may execute them, which is the rule.
+    /// One line for each object of `postrider_internal`: the roles and their rights.
+    ///
+    /// By rule, all four roles may execute a function that runs as its caller and is no trigger. Such functions are
+    /// left out.
     @Test func `each role may do with internal objects what the list says`() throws {
         try expect(
             "internal-rights",

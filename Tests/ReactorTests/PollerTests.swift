@@ -72,7 +72,7 @@ struct PollerTests {
         let second = try Pipe()
         try poller.set(first.readEnd, token: 1, read: true, write: false)
         try poller.set(first.readEnd, token: 2, read: true, write: false)
-        // What a library does behind our back: the number stays, the file behind it is another.
+        // A library may replace the file behind a descriptor: the number stays the same.
         dup2(second.readEnd, first.readEnd)
         _ = unsafe write(second.writeEnd, [1] as [UInt8], 1)
         var ready: [PollerEvent] = []

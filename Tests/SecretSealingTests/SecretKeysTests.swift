@@ -4,7 +4,7 @@ import JobModel
 import SecretSealing
 import Testing
 
-/// Secrets at rest.
+/// The encryption of stored secrets.
 struct SecretKeysTests {
     private let one = Base64.encode([UInt8](repeating: 1, count: 32))
     private let two = Base64.encode([UInt8](repeating: 2, count: 32))

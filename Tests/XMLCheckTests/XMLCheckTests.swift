@@ -101,7 +101,7 @@ struct XMLCheckTests {
             "<a>" + (1...500_000).map { "<e\($0)/>" }.joined() + "</a>",
             "<!DOCTYPE a [" + (1...200_000).map { "<!ENTITY e\($0) ''>" }.joined() + "]><a/>",
         ]
-        // Some are refused for their size, some are read: what counts is that each is over.
+        // Some texts are refused for their size, and some are read. The test only checks that each one ends.
         for token in tokens { _ = XMLCheck.defect(of: [UInt8](token.utf8)) }
     }
 }
