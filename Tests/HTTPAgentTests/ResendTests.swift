@@ -109,7 +109,7 @@ struct ResendTests {
 
     /// A whole answer before the end of the request over HTTP/2.
     ///
-    /// nginx sends it without having read the request's body, and ends the stream with RST_STREAM (RFC 9113 §8.1).
+    /// nginx sends it without having read the request's body. It ends the stream with RST_STREAM (RFC 9113 §8.1).
     /// libcurl 7.88 sometimes drops the bytes of one read with that frame, or waits. Such a call does not count as a
     /// cut answer.
     @Test func `a whole answer over HTTP/2 counts though the server wants no more of the request`() throws {

@@ -16,8 +16,8 @@ struct CallbackSettingTests {
 
     /// Makes two functions.
     ///
-    /// `app.meddle` changes all settings that it can: for the session in an odd job, for the transaction in an even
-    /// job. `app.look` records all settings, including the settings of its calling functions.
+    /// `app.meddle` changes all settings that it can. In an odd job it changes them for the session, in an even job for
+    /// the transaction. `app.look` records all settings, including the settings of its calling functions.
     private func makeMeddlers(in queue: borrowing TestQueue) throws {
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

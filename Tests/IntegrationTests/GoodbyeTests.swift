@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A drained worker says goodbye, even if its session is lost at that moment.
+/// A drained worker deregisters, even if its session is lost at that moment.
 struct GoodbyeTests {
     @Test func `one whose session is cut in its goodbye says it again, and nobody takes it for lost`() throws {
         let target = try TargetServer()

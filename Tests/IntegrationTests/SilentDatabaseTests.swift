@@ -69,7 +69,7 @@ struct SilentDatabaseTests {
             used = max(used, worker.cpuSeconds)
             return !worker.isRunning
         }
-        // 5 s remain for the goodbye, during which the worker only waits.
+        // 5 s remain to deregister, during which the worker only waits.
         #expect(TestClock.seconds(since: asked) < Soak.seconds(6.5))
         #expect(used - past < 0.5)
         #expect(worker.wait() == 70)

@@ -3,7 +3,7 @@
 import JobModel
 import Testing
 
-/// What a call reveals about its server, and when an attempt continues at another server.
+/// The evidence of a call about its server, and the condition for continuing an attempt at another server.
 struct ServerHealthTests {
     private func failure(
         _ code: ErrorCode, sent: SentState = .maybe, status: Int? = nil, isLocal: Bool = false

@@ -12,7 +12,7 @@ struct ReapTests {
         let ended = try queue.number(enlist)
         let leader = try queue.number(enlist)
         let epoch = try queue.lead(leader)
-        // The state after a goodbye of a worker, two of whose leases were locked at that time.
+        // The state after a worker has deregistered while two of its leases were locked.
         try queue.connection.execute(
             """
             insert into postrider_internal.tracks (queue, lane, priority) values ('q', 'l', 0);

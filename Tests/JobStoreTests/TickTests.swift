@@ -215,7 +215,7 @@ struct TickTests {
             """)
         try fixture.look("2025-11-22 10:00:16.2Z")
         #expect(try fixture.ticks().count == 11)
-        // The worker said goodbye, so later ticks are missed.
+        // The worker has deregistered, so later ticks are missed.
         try fixture.queue.connection.execute("update postrider_internal.workers set ended_at = '2025-11-22 10:00:20Z'")
         try fixture.look("2025-11-22 10:00:40.2Z")
         #expect(try fixture.ticks().count == 11 + 4 + 1)
