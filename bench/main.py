@@ -65,7 +65,7 @@ def main() -> None:
     options = parser.parse_args(sys.argv[1:] or ["all"])
     contenders = [CONTENDERS[name](REPOSITORY, BUILD) for name in options.contenders]
     report = Report(RAW, options.contenders)
-    # SIGINT too: a shell that starts this in the background has it ignored.
+    # SIGINT too, because a shell that starts this program in the background makes it ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:

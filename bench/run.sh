@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv=.postrider/bench-venv
-# The stamp holds the directory too: a virtual environment does not survive a move.
+# The stamp includes the directory, because a virtual environment does not work after a move.
 stamp="$PWD $(sha256sum <bench/requirements.txt)"
 if [[ ! -f $venv/stamp || $(<"$venv/stamp") != "$stamp" ]]; then
     /usr/bin/python3 -m venv --clear "$venv"

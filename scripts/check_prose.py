@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = ROOT / "scripts/prose_limits.txt"
-# Words a sentence and a paragraph may have.
+# The highest number of words in a sentence and in a paragraph.
 SENTENCE = 30
 PARAGRAPH = 70
 COMMENT = {".swift": r"\s*///?(?!/)", ".c": r"\s*//+", ".h": r"\s*//+", ".sql": r"--", ".py": r"\s*#", ".sh": r"\s*#"}

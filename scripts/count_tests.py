@@ -12,7 +12,7 @@ for path in sys.argv[1:]:
     try:
         report = tree.parse(path)
     except (OSError, tree.ParseError):
-        # swift test says nothing of a test process that a signal ended.
+        # swift test does not report a test process that a signal ended.
         print(f"FAIL  {path}: the test process ended before it was written: by a signal, or it crashed (see above)")
         failed += 1
         continue

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Real calls to httpbin on a private PostgreSQL, shown through the views. Ends non-zero if one went another way.
+# Makes real calls to httpbin on a private PostgreSQL and shows them through the views.
+# Ends non-zero if a call had another result than expected.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 worker=$PWD/${1:?usage: scripts/demo.sh WORKER}
-# PGHOSTADDR beats the host of a connection string, PGSERVICE adds to it.
+# PGHOSTADDR overrides the host of a connection string, PGSERVICE adds to it.
 unset "${!PG@}"
 
 scratch=$(mktemp -d .postrider/demo.XXXXXX)
@@ -12,7 +13,7 @@ children=()
 finish() {
     local code=$?
     trap - EXIT
-    # Not INT, which is ignored in what a script runs in the background until it says otherwise.
+    # Not INT: a program that a script starts in the background ignores it by default.
     for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null || true; done
     for child in "${children[@]}"; do wait "$child" 2>/dev/null || true; done
     if ((code != 0)); then sed 's/^/worker: /' "$scratch/worker.log" 2>/dev/null | tail -20 >&2; fi
@@ -23,7 +24,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Starts a program that also ends when this script is killed without a word.
+# Starts a program that also ends if this script is killed.
 start() {
     setpriv --pdeathsig TERM "$@" &
     children+=($!)
@@ -33,7 +34,7 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 query() { "$psql" -X -q -v ON_ERROR_STOP=1 -At "$database" -c "$1"; }
 show() { "$psql" -X -q -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P null=- "$database" -c "$1"; }
 
-# until_true SECONDS WHAT SQL: polls until the SQL gives t.
+# until_true SECONDS WHAT SQL: polls until the SQL returns t.
 until_true() {
     local end=$((SECONDS + $1))
     until [[ $(query "$3") == t ]]; do
@@ -45,7 +46,7 @@ until_true() {
     done
 }
 
-# A loopback port that is free now, below the range from which the system takes ports by itself.
+# A loopback port that is free now, below the range from which the system chooses ports.
 free_port() {
     .postrider/venv/bin/python - <<'PY'
 import random, socket

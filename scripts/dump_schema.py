@@ -35,7 +35,7 @@ def entries(text):
     heads = list(HEADER.finditer(text))
     for head, after in zip(heads, heads[1:] + [None]):
         body = text[head.end():after.start() if after else len(text)]
-        # The comment around a header, and what closes the dump.
+        # The comment around a header, and the closing lines of the dump.
         body = re.sub(r"^\n--\n", "", body)
         body = re.sub(r"\n--\n(-- PostgreSQL database dump complete\n--\n[\s\S]*)?$", "", body)
         yield head[1], head[2], body.strip()

@@ -43,7 +43,7 @@ def main():
         if is_check:
             stale.append(f"{path.relative_to(ROOT)} is out of date; run: make generate")
         else:
-            # Only then: its date makes the build read all files again.
+            # Writes only a changed file, because a new date makes the build read all files again.
             path.write_text(text)
     sys.exit("\n".join(stale) or None)
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 worker=$1
-# PGHOSTADDR beats the host of a connection string, PGSERVICE adds to it.
+# PGHOSTADDR overrides the host of a connection string, PGSERVICE adds to it.
 unset "${!PG@}"
 
 bin=${POSTRIDER_PG_BIN:-/usr/lib/postgresql/15/bin}
@@ -14,7 +14,7 @@ if [[ $version != *' 15.'* ]]; then
     exit 1
 fi
 
-# As root the server runs as the user postgres, who may not get to this directory.
+# As root, the server runs as the user postgres, which may not be able to enter this directory.
 cluster=$(mktemp -d /var/tmp/postrider-schema-XXXXXX)
 as_server=()
 if ((EUID == 0)); then
@@ -34,7 +34,7 @@ trap 'exit 143' TERM HUP
         -o "-c fsync=off -c listen_addresses= -c unix_socket_directories=$cluster" start >/dev/null)
 database="host=$cluster port=5432 user=postgres dbname=postgres"
 "$worker" migrate --database "$database" >/dev/null
-# Whole or not at all: a failure leaves the old one.
+# Replaces the file in one step, so a failure leaves the old file.
 .postrider/venv/bin/python scripts/dump_schema.py --bin "$bin" "$database" >"$cluster/schema.sql"
 mkdir -p Tests/Fixtures
 if ! cmp -s "$cluster/schema.sql" Tests/Fixtures/schema.sql; then cp "$cluster/schema.sql" Tests/Fixtures/schema.sql; fi

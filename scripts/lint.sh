@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every rule of the house that a program can check. Prints one line per rule, ends non-zero if one fails.
+# Checks every rule of the project that a program can check. Prints one line per rule, ends non-zero if one fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 failed=0
 
-# SwiftPM makes folders in the home directory; they belong into .build.
+# SwiftPM makes folders in the home directory. This setting moves them into .build.
 mkdir -p .build/home
 swift() { HOME=$PWD/.build/home CFFIXED_USER_HOME=$PWD/.build/home command swift "$@"; }
 
-# check NAME COMMAND…: the rule holds when the command succeeds; what it printed is shown otherwise.
+# check NAME COMMAND…: the rule holds if the command succeeds. Otherwise the command's output is shown.
 check() {
     local name=$1 output
     shift
@@ -23,10 +23,10 @@ check() {
     fi
 }
 
-# Tracked and new files alike, so that a rule is seen before the commit.
+# Checks tracked and new files, so that a violation shows before the commit.
 files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [[ -f $f ]] && echo "$f"; done; }
 
-# none PATTERN GLOB…: succeeds when no line of these files matches.
+# none PATTERN GLOB…: succeeds if no line of these files matches.
 none() {
     local pattern=$1
     shift
@@ -35,7 +35,7 @@ none() {
     ! grep -nE "$pattern" "${list[@]}" /dev/null
 }
 
-# at_most_lines LIMIT GLOB…: files in scripts/size_exceptions.txt have a limit of their own.
+# at_most_lines LIMIT GLOB…: the files in scripts/size_exceptions.txt have other limits.
 at_most_lines() {
     local limit=$1 status=0 file lines most
     shift
@@ -62,10 +62,10 @@ licence_lines() {
     return $status
 }
 
-# A numbered migration that a release has shipped never changes again: then git shows a changed line of CHECKSUMS.
+# A numbered migration that a release has shipped must never change. If it does, git shows a changed line of CHECKSUMS.
 generated_lists() { .postrider/venv/bin/python scripts/generate_lists.py --check; }
 
-# A literal may be longer: it is one sentence, or one pattern.
+# A literal may be longer, because it is one sentence or one pattern.
 sql_columns() {
     local -a list
     mapfile -t list < <(files 'migrations/*.sql')
@@ -77,7 +77,7 @@ sql_columns() {
          END { exit bad }' "${list[@]}"
 }
 
-# The state that the baseline makes is to be read from top to bottom.
+# The baseline must be readable from top to bottom.
 baseline_form() {
     local -a list
     mapfile -t list < <(files 'migrations/[0-9]*.sql' | grep -E '/00(0[1-9]|1[0-5])_')
@@ -85,8 +85,8 @@ baseline_form() {
         "${list[@]}"
 }
 
-# The text of a function is read under the settings of the session that calls it. With standard_conforming_strings off a
-# backslash in '…' means something else; in E'…' it always means the same.
+# The calling session's settings apply when PostgreSQL reads the text of a function. With standard_conforming_strings
+# off, a backslash in '…' has another meaning. In E'…' it always has the same meaning.
 escaped_backslashes() {
     local -a list
     mapfile -t list < <(files 'migrations/functions/*.sql' 'migrations/views/*.sql')
@@ -96,7 +96,7 @@ escaped_backslashes() {
          END { exit bad }' "${list[@]}"
 }
 
-# In a database whose collation is Turkish, lower('I') is not 'i'. What HTTP, URLs and cron compare without case is ASCII.
+# In a database with a Turkish collation, lower('I') is not 'i'. HTTP, URLs and cron compare ASCII text without case.
 # (s and statuses are multiranges.)
 ascii_case() {
     local -a list
@@ -123,7 +123,7 @@ check 'lines of SQL' sql_columns
 check 'form of the baseline' baseline_form
 check 'backslashes in E literals' escaped_backslashes
 check 'lower with collate "C"' ascii_case
-# In some locales those are the digits and letters of every script.
+# In some locales these classes contain the digits and letters of every script.
 check 'no \d and \w in SQL' none '\\[dDwW]' 'migrations/functions/*.sql' 'migrations/views/*.sql'
 check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
 check 'no try!' none '\btry!' '*.swift'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the build, the tests and the demo need; does nothing where all is there.
-# setup.sh --without-browser leaves out what only tests of the dashboard need, 350 MB.
+# Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
+# setup.sh --without-browser leaves out the packages that only tests of the dashboard need, 350 MB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,8 +30,8 @@ check_swift() {
     fi
 }
 
-# Prints the packages that are missing. The server may come from any source: what counts is an
-# initdb of version 15 or newer where Debian puts it.
+# Prints the missing packages. The server may come from any source. It needs an initdb of version 15 or newer in
+# Debian's folder.
 missing_packages() {
     local package server=no directory
     for directory in /usr/lib/postgresql/*/bin; do
@@ -40,7 +40,7 @@ missing_packages() {
     done
     [[ $server == yes ]] || echo postgresql
     local -a browser=(chromium chromium-driver)
-    # Who is not root and has no browser goes without those tests.
+    # Without root and without a browser, the tests of the dashboard are skipped.
     if [[ $without_browser == yes ]] || ((EUID != 0)); then browser=(); fi
     for package in "${browser[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
@@ -48,8 +48,8 @@ missing_packages() {
     done
 }
 
-# Debian starts a service when its package is installed. policy-rc.d forbids that for the time of
-# the installation; a policy that was there before is put back.
+# Debian starts a service when its package is installed. policy-rc.d forbids that during the installation.
+# An existing policy is put back afterwards.
 POLICY=/usr/sbin/policy-rc.d
 forbid_service_starts() {
     if [[ -x $POLICY ]]; then
@@ -84,7 +84,7 @@ install_packages() {
     apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# The stamp holds the directory too: a virtual environment does not survive a move.
+# The stamp includes the directory, because a virtual environment does not work after a move.
 make_venv() {
     local venv=.postrider/venv stamp
     stamp="$PWD $(sha256sum <scripts/requirements.txt)"

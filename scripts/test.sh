@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the built tests in several processes at once: scripts/test.sh PROGRAM [PATTERN...]
-# Each PATTERN of test names gets a process. Without one, two processes share all tests, and take about the same time. With
-# three processes on two cores, a test that bounds the time of a call or page failed in two of three runs.
+#
+# Each PATTERN of test names gets a process. Without a pattern, two processes share all tests and take about the same
+# time.
+# With three processes on two cores, a test that bounds the time of a call or page failed in two of three runs.
+#
 # With ONLY=TOPIC in the environment, one process runs the suites with TOPIC in their names.
-# A process runs as many tests at once as there are cores, and a test mostly waits.
+# A process runs as many tests at once as there are cores, because a test mostly waits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +18,7 @@ reports=${REPORTS:-.build/test-reports}
 rm -rf "$reports"
 mkdir -p "$reports"
 
-# Each process gets a group of its own, so that the end of this script also ends what its tests have started.
+# Each process gets its own process group, so that the end of this script also ends the programs of its tests.
 set -m
 processes=()
 run() {

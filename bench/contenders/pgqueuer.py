@@ -7,7 +7,7 @@ import psycopg
 
 from contenders.contender import Contender
 
-# One INSERT into the queue and its log, as the library's own enqueue does it.
+# One INSERT into the queue and its log, like the library's own enqueue.
 _ENQUEUE = """
 with added as (
   insert into pgqueuer (priority, entrypoint, payload, execute_after, status)
@@ -23,7 +23,7 @@ class PgQueuer(Contender):
     name = "pgqueuer"
     load_sql = _ENQUEUE.format(url="%(url)s", count="%(count)s")
     insert_sql = _ENQUEUE.format(url="%s", count="1")
-    # A job leaves the queue only after its result was stored.
+    # A job leaves the queue only after its result is stored.
     finished_sql = "select case when exists (select from pgqueuer) then 0 else (select count(*) from results) end"
     kept_sql = "select count(*) from results where status = 200 and length(body) > 200"
     most_jobs = 20_000

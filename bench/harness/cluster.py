@@ -113,7 +113,7 @@ class Cluster:
                 max_wal_size="16GB" if free > 40 * GIB else "4GB"))
 
     def _start(self) -> None:
-        # SIGINT is PostgreSQL's fast shutdown: open sessions are ended, not awaited.
+        # SIGINT is PostgreSQL's fast shutdown: it ends open sessions and does not wait for them.
         self._server = Process(
             "postgres", [str(self._programs / "postgres"), "-D", str(self._home / "data")], self._log(),
             user=self._user, on_orphaned="INT", stop_signal=signal.SIGINT)

@@ -101,7 +101,7 @@ class Nginx(Target):
             worker.check()
             rate = count / (now - start) if now > start else 0
             left = (wanted - count) / rate if rate else 0.004
-            # Looks more often as the end comes near, so that the clock stops in time.
+            # Checks more often near the end, so that the clock stops in time.
             time.sleep(min(0.02, max(0.002, left / 2)))
 
 

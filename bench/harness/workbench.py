@@ -29,7 +29,7 @@ class Workbench:
         self._prepared: set[str] = set()
 
     def __enter__(self) -> "Workbench":
-        # 5,000 calls in flight need as many descriptors, on both ends; children inherit the limit.
+        # 5,000 calls in flight need as many descriptors on both ends. Child processes inherit the limit.
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         with ExitStack() as stack:

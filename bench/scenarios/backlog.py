@@ -59,7 +59,7 @@ class Backlog(Scenario):
                 assert contender.load_later_sql
                 database.session.execute(contender.load_later_sql, {"url": url, "count": scheduled})
             last = WARM_UP_CALLS + self.options.drained
-            # In small statements: a queue may put a large one aside, and then it is not ready jobs that wait.
+            # Uses small statements. A queue may set the rows of a large one aside, and then they are not ready.
             for loaded in range(0, last + ready, ROWS_AT_ONCE):
                 contender.load(database.session, min(ROWS_AT_ONCE, last + ready - loaded), url)
             database.settle()
@@ -71,7 +71,8 @@ class Backlog(Scenario):
                 sessions = database.worker_sessions()
                 database.session.execute("select pg_stat_statements_reset()")
                 first_cpu = _cpu_ms(sessions)
-                # Calls are counted beside the CPU time at both ends: the worker does not wait for this program.
+                # Calls are counted at the same moments as the CPU time, because the worker does not wait for this
+                # program.
                 samples = list(bench.nginx.watch(last, before, worker, RUN_LIMIT_S))
                 cpu = _cpu_ms(sessions) - first_cpu
                 claim_us, claim_blocks = _claim_cost(database, contender)

@@ -10,11 +10,11 @@ from scenarios.scenario import Figure, Scenario
 
 START_LIMIT_S = 120
 RUN_LIMIT_S = 600
-# Far above what one worker has under way.
+# Far above the number of calls that one worker has in flight.
 CALLS = 10_000
-# The highest that there is.
+# The highest possible rate.
 RATE = 10_000
-# With so few calls at once the rate is not reached: what differs then is what keeping it costs.
+# With so few calls at once, the rate is not reached. The difference is then the cost of keeping the limit.
 FEW = 8
 
 
