@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// stamp_target PORT: a small HTTP/1.1 server on 127.0.0.1 that tells when calls arrived. GET only, kept connections.
+// stamp_target PORT: a small HTTP/1.1 server on 127.0.0.1 that reports when calls arrived.
+// It accepts only GET and keeps connections open.
 //
-//   /stamp/N     remembers the wall clock (ns) of the first arrival of N, 0 <= N < STAMPS
-//   /stamps      all stamps as lines "N ns"          /clear    forgets them
-//   /delay/MS    answers after MS; answers leave in order of arrival, so use one MS at a time
-//   /waiting     how many delayed answers are still owed
-//   anything else is answered at once. Every answer but /stamps and /waiting is about 300 bytes of JSON.
+//   /stamp/N     stores the wall clock (ns) of the first arrival of N, 0 <= N < STAMPS.
+//   /stamps      returns all stamps as lines "N ns".
+//   /clear       deletes all stamps.
+//   /delay/MS    answers after MS. Answers leave in order of arrival, so use one MS at a time.
+//   /waiting     returns the number of delayed answers that are not sent yet.
+//
+// Other paths are answered at once. Every answer except /stamps and /waiting is about 300 bytes of JSON.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
