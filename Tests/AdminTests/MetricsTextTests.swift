@@ -4,7 +4,6 @@ import Testing
 
 @testable import Admin
 
-/// The text format of metrics.
 struct MetricsTextTests {
     @Test func `families with help, type and samples`() {
         var metrics = MetricsText()

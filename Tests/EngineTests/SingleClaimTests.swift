@@ -16,7 +16,6 @@ struct SingleClaimTests {
         return dispatcher
     }
 
-    /// A job in track 1.
     private func job(_ id: Int64) -> AnnouncedJob { AnnouncedJob(track: 1, id: id) }
 
     /// The claim of the next exchange, which stays in flight.

@@ -45,7 +45,6 @@ final class AgentDriver {
         try turn(until: MonotonicClock.now + milliseconds * 1_000_000)
     }
 
-    /// One turn of the loop.
     func turn(until limit: UInt64) throws {
         var failure: ReactorError?
         agent.drainSocketChanges { change in

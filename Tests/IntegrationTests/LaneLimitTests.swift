@@ -19,7 +19,6 @@ struct LaneLimitTests {
         return most
     }
 
-    /// The most arrivals within any second.
     static func mostInASecond(_ requests: [TargetRequest]) -> Int {
         let arrivals = requests.map(\.arrivedAt).sorted()
         var most = 0

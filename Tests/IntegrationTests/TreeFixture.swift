@@ -7,7 +7,6 @@ class TreeFixture {
     let target: TargetServer
     let queue: TestQueue
 
-    /// Makes a target and a database.
     init() throws {
         target = try TargetServer()
         queue = try TestQueue()
@@ -18,7 +17,6 @@ class TreeFixture {
         try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
     }
 
-    /// The id of the job with this name.
     func member(_ name: String) throws -> Int64 {
         try queue.number("select id from postrider.jobs where name = '\(name)'")
     }

@@ -25,13 +25,11 @@ struct ServerFixture: ~Copyable {
         self.queue = queue
     }
 
-    /// Registers a worker and returns its number.
     func worker(environment: String = "release") throws -> Int64 {
         try queue.number(
             "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 100, '{}', '{}', '\(environment)')")
     }
 
-    /// Inserts a job of the service.
     @discardableResult
     func insert(_ columns: String = "", _ values: String = "", url: String = "x") throws -> Int64 {
         try queue.insert(

@@ -22,7 +22,6 @@ final class Timeline {
         }
     }
 
-    /// Runs all events up to this time.
     func run(until end: UInt64) {
         while let first = heap.first, first.time <= end {
             let last = heap.removeLast()
