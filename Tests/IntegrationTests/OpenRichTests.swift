@@ -94,7 +94,7 @@ struct OpenRichTests {
         try queue.wait(for: late, toBe: "succeeded")
         #expect(try queue.state(jobs[0]) == "running")
         try worker.wait(40, for: "statement_failed")
-        // The worker's end waits for the lock, and leaves no leases behind.
+        // The worker's end waits for the lock, and leaves nothing behind.
         worker.send(SIGTERM)
         try other.execute("rollback")
         #expect(worker.wait() == 0)

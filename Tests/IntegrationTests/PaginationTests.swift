@@ -47,7 +47,7 @@ struct PaginationTests {
                 #"{"style": "cursor", "param": "after", "start": "p=10", "items": "$.items", "next": "$.next"}"#,
                 "succeeded 91..95 1:5"
             ),
-            // An empty list without pages of items.
+            // If the API has no items, the result is an empty list.
             ("/offset?of=0", #"{"style": "offset", "param": "offset"}"#, "succeeded 1:0"),
             ("/link?of=0", #"{"style": "link"}"#, "succeeded 1:0"),
             // The answer has no list, on the first page or on a later one.
