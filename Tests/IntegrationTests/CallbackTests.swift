@@ -227,7 +227,7 @@ struct CallbackTests {
         try queue.wait(60, for: deadly, toBe: "succeeded")
         let errors = "select error from postrider.callback_errors where job_id = \(deadly)"
         #expect(try queue.text(errors)?.hasPrefix("not run: ") == true)
-        // The worker waited between its tries. Each try lost one connection.
+        // The worker waited between its tries. Each try costs one connection, and the bound allows one more.
         #expect(worker.count(of: "connection_lost") <= 12)
         #expect(worker.end(SIGTERM) == 0)
     }
