@@ -5,7 +5,7 @@ public import PGClient
 
 extension StoreCalls {
     /// `acquire_lane_permits`: requests permits and rate slots of lanes with limits.
-    public static func draw(worker: Int32, _ wishes: [LaneRequest], into parameters: inout PGParameters) {
+    public static func acquireLanePermits(worker: Int32, _ wishes: [LaneRequest], into parameters: inout PGParameters) {
         var lanes = PGArrayBuilder<Int32>()
         var used = PGArrayBuilder<Int32>()
         var hold = PGArrayBuilder<Int32>()
@@ -25,7 +25,7 @@ extension StoreCalls {
     }
 
     /// The database's clock during the answer, in microseconds since 1970. The answer must have a row.
-    public static func drawnAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, 7) }
+    public static func grantedAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, 7) }
 
     /// The grants in the rows. Their times are by the worker's clock.
     public static func grants(_ result: borrowing PGResult, clock: DatabaseClock) -> [LaneGrant] {

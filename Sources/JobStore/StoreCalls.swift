@@ -233,7 +233,9 @@ public enum StoreCalls {
     }
 
     /// `run_queue_duties` and `run_schedules`: rows that are due from `since` on; nil: all.
-    public static func tend(worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters) {
+    public static func runQueueDuties(
+        worker: Int32, epoch: Int64, since: PGTimestamp?, into parameters: inout PGParameters
+    ) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(timestamp: since)
     }

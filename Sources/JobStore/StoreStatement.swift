@@ -60,7 +60,7 @@ public enum StoreStatement {
     public static let survey = PGStatement(
         "survey", "select track, priority, first_seq, lane, has_more from postrider_internal.survey($1,$2,$3,$4,$5)")
     /// Acquires permits and rate slots of lanes with limits.
-    public static let draw = PGStatement(
+    public static let acquireLanePermits = PGStatement(
         "acquire_lane_permits",
         "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)"
     )
@@ -129,7 +129,7 @@ public enum StoreStatement {
     /// Takes or renews the leader's lease.
     public static let lead = PGStatement("lead", "select postrider_internal.lead($1)")
     /// Runs the leader's frequent duties: promoting and feeding.
-    public static let tend = PGStatement(
+    public static let runQueueDuties = PGStatement(
         "run_queue_duties",
         "select leads, moved, more, latest, owed, has_crowd from postrider_internal.run_queue_duties($1,$2,$3)")
     /// Inserts the jobs of due schedules.

@@ -9,8 +9,11 @@ import Testing
 struct EngineEventTests {
     @Test(arguments: [("26000", true), ("42P05", true), ("42883", false)])
     func `where the server does not know a prepared statement, the log says what to do`(state: String, isHinted: Bool) {
-        let error = PGError(.server, operation: "tend", "no", sqlState: SQLState(rawValue: state))
-        guard case .statementFailed("tend", let reason) = EngineEvent.statementFailed(verb: "tend", error: error) else {
+        let error = PGError(.server, operation: "runQueueDuties", "no", sqlState: SQLState(rawValue: state))
+        guard
+            case .statementFailed("runQueueDuties", let reason) = EngineEvent.statementFailed(
+                verb: "runQueueDuties", error: error)
+        else {
             Issue.record("it is another event")
             return
         }

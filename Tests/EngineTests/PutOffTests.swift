@@ -29,7 +29,7 @@ struct PutOffTests {
     @Test func `a job whose preparation waits for a lock is found, put off and handed back; the others go on`() {
         var dispatcher = dispatcher(rich: 9)
         var time = moment
-        var waits: [(at: UInt64, count: Int, hurries: Bool?, recovery: ExchangeRecovery)] = []
+        var waits: [(at: UInt64, count: Int, hasShortLockTimeout: Bool?, recovery: ExchangeRecovery)] = []
         var prepared: [Int64: UInt64] = [:]
         for _ in 0..<100 where dispatcher.finished.isEmpty {
             guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
@@ -37,18 +37,18 @@ struct PutOffTests {
                 time = due
                 continue
             }
-            let hurries = dispatcher.preparations[number]?.hurries
+            let hasShortLockTimeout = dispatcher.preparations[number]?.hasShortLockTimeout
             let after = (time - moment) / 1_000_000
             if leases.contains(where: { $0.seq == 5 }) {
                 let recovery = dispatcher.preparationFailed(number, .locked, now: time)
-                waits.append((after, leases.count, hurries, recovery))
+                waits.append((after, leases.count, hasShortLockTimeout, recovery))
             } else {
                 for id in (dispatcher.preparationReturned(number) ?? [:]).keys { prepared[id] = after }
             }
         }
         #expect(waits.map(\.count) == [9, 1, 1, 1, 1, 1])
         #expect(waits.map(\.at) == [0, 0, 500, 1500, 3500, 4000])
-        #expect(waits.map(\.hurries) == [false, true, true, true, true, true])
+        #expect(waits.map(\.hasShortLockTimeout) == [false, true, true, true, true, true])
         #expect(waits.map(\.recovery) == [.report, .none, .none, .none, .none, .none])
         #expect(prepared.count == 8)
         #expect(prepared.values.allSatisfy { $0 == 0 })

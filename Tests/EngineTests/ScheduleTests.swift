@@ -9,23 +9,23 @@ struct ScheduleTests {
     @Test func `only what concerns the worker wakes it`() {
         var schedule = Schedule()
         (schedule.beat, schedule.lead) = (30, 40)
-        (schedule.aborts, schedule.tend, schedule.progress) = (20, 10, 25)
+        (schedule.aborts, schedule.queueDuties, schedule.progress) = (20, 10, 25)
         (schedule.watch, schedule.partition, schedule.tracks) = (50, 60, 70)
-        #expect(schedule.earliest(leads: false, hasCalls: false, canTend: true) == 30)
-        #expect(schedule.earliest(leads: false, hasCalls: true, canTend: true) == 20)
-        #expect(schedule.earliest(leads: true, hasCalls: true, canTend: true) == 10)
-        #expect(schedule.earliest(leads: true, hasCalls: true, canTend: false) == 20)
+        #expect(schedule.earliest(leads: false, hasCalls: false, canRunQueueDuties: true) == 30)
+        #expect(schedule.earliest(leads: false, hasCalls: true, canRunQueueDuties: true) == 20)
+        #expect(schedule.earliest(leads: true, hasCalls: true, canRunQueueDuties: true) == 10)
+        #expect(schedule.earliest(leads: true, hasCalls: true, canRunQueueDuties: false) == 20)
         schedule.beat = 90
-        #expect(schedule.earliest(leads: false, hasCalls: false, canTend: true) == 40)
-        schedule.tend = 90
+        #expect(schedule.earliest(leads: false, hasCalls: false, canRunQueueDuties: true) == 40)
+        schedule.queueDuties = 90
         (schedule.aborts, schedule.progress) = (90, 70)
         schedule.watch = 35
-        #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 35)
+        #expect(schedule.earliest(leads: true, hasCalls: false, canRunQueueDuties: true) == 35)
         schedule.partition = 5
-        #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 5)
+        #expect(schedule.earliest(leads: true, hasCalls: false, canRunQueueDuties: true) == 5)
         schedule.tracks = 3
-        #expect(schedule.earliest(leads: true, hasCalls: false, canTend: true) == 3)
-        #expect(schedule.earliest(leads: false, hasCalls: false, canTend: true) == 40)
+        #expect(schedule.earliest(leads: true, hasCalls: false, canRunQueueDuties: true) == 3)
+        #expect(schedule.earliest(leads: false, hasCalls: false, canRunQueueDuties: true) == 40)
     }
 
     @Test func `a worker that is silent for 10 s is lost, so three beats may be late`() {

@@ -91,7 +91,7 @@ struct SingleClaimTests {
     @Test func `what else makes a worker look does so beside news of one track`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
-        dispatcher.treesTold()
+        dispatcher.treesChanged()
         let whole = claim(&dispatcher)
         #expect(whole?.announced == nil)
         #expect(whole?.limit == 4)

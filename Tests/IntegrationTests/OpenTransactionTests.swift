@@ -154,7 +154,7 @@ struct OpenTransactionTests {
         let other = try PGConnection(queue.database)
         try other.execute("begin; delete from postrider.lanes where name = 'l'")
         let held = try queue.insert("url, lane", "'\(target.url)/ok/held', 'l'")
-        try TestClock.wait(20, for: "a draw that finds the lock") { worker.output.contains("draw") }
+        try TestClock.wait(20, for: "a draw that finds the lock") { worker.output.contains("acquireLanePermits") }
         for _ in 1...2 {
             let moment = try queue.text("select now()::text") ?? ""
             try queue.wait(

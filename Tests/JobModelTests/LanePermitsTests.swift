@@ -26,17 +26,17 @@ struct LanePermitsTests {
     @Test func `nothing is allowed before a draw, and a draw is due at once`() {
         var lanePermits = lanePermits(1)
         #expect(lanePermits.room(1, now: Self.ms(1000)) == 0)
-        let wishes = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
+        let wishes = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         #expect(wishes == [LaneRequest(lane: 1, used: 0, hold: 8, slots: 0)])
-        #expect(lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true } == [], "one is under way")
-        lanePermits.drawFailed()
-        #expect(lanePermits.draw(free: 8, now: Self.ms(1100)) { _ in true }.count == 1)
+        #expect(lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true } == [], "one is under way")
+        lanePermits.requestFailed()
+        #expect(lanePermits.request(free: 8, now: Self.ms(1100)) { _ in true }.count == 1)
     }
 
     @Test func `permits bound the calls under way, claims under way among them`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 3, share: 10)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, permits: 3, share: 10)], now: Self.ms(1001))
         #expect(lanePermits.room(1, now: Self.ms(1001)) == 3)
         lanePermits.reserve(1, 3)
         #expect(lanePermits.room(1, now: Self.ms(1001)) == 0)
@@ -49,24 +49,24 @@ struct LanePermitsTests {
 
     @Test func `who holds more than its share begins nothing until it is below`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
         lanePermits.reserve(1, 6)
         for slot in 0..<6 { #expect(lanePermits.admit(1, slot: slot, now: Self.ms(1001)) == true) }
-        _ = lanePermits.draw(free: 2, now: Self.ms(2500)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 6, share: 4)], now: Self.ms(2501))
+        _ = lanePermits.request(free: 2, now: Self.ms(2500)) { _ in true }
+        lanePermits.granted([grant(1, permits: 6, share: 4)], now: Self.ms(2501))
         lanePermits.released(1, slot: 0, isStarted: true, now: Self.ms(2502))
         #expect(lanePermits.room(1, now: Self.ms(2502)) == 0)
         // The worker does not need one permit and returns it at once.
-        #expect(lanePermits.draw(free: 3, now: Self.ms(2507)) { _ in true }.first?.used == 5)
+        #expect(lanePermits.request(free: 3, now: Self.ms(2507)) { _ in true }.first?.used == 5)
     }
 
     @Test func `a job is claimed a little before its slot, begins at it, and a slot that has passed is lost`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, slots: 0)], now: Self.ms(1001))
-        #expect(lanePermits.draw(free: 2, now: Self.ms(1010)) { _ in true }.first?.slots == 2)
-        lanePermits.drawn([grant(1, slots: 2, first: 1100)], now: Self.ms(1011))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, slots: 0)], now: Self.ms(1001))
+        #expect(lanePermits.request(free: 2, now: Self.ms(1010)) { _ in true }.first?.slots == 2)
+        lanePermits.granted([grant(1, slots: 2, first: 1100)], now: Self.ms(1011))
         #expect(lanePermits.room(1, now: Self.ms(1050)) == 0)
         #expect(lanePermits.room(1, now: Self.ms(1095)) == 1)
         lanePermits.reserve(1, 1)
@@ -74,7 +74,7 @@ struct LanePermitsTests {
         #expect(lanePermits.admit(1, slot: 5, now: Self.ms(1097)) == false)
         #expect(lanePermits.nextStart(now: Self.ms(1099)) == nil)
         #expect(
-            lanePermits.deadline(free: 0, draws: false, claims: false, now: Self.ms(1099)) { _ in false }
+            lanePermits.deadline(free: 0, canRequest: false, claims: false, now: Self.ms(1099)) { _ in false }
                 == Self.ms(1100))
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == 5)
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == nil)
@@ -86,10 +86,10 @@ struct LanePermitsTests {
     /// A lane with 10,000 calls per second, from 1100 ms on.
     private func fast(_ slots: Int32) -> LanePermits {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 64, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, slots: 0)], now: Self.ms(1001))
-        _ = lanePermits.draw(free: 64, now: Self.ms(1010)) { _ in true }
-        lanePermits.drawn([grant(1, slots: slots, first: 1100, spacing: 100_000)], now: Self.ms(1011))
+        _ = lanePermits.request(free: 64, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, slots: 0)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 64, now: Self.ms(1010)) { _ in true }
+        lanePermits.granted([grant(1, slots: slots, first: 1100, spacing: 100_000)], now: Self.ms(1011))
         return lanePermits
     }
 
@@ -104,7 +104,7 @@ struct LanePermitsTests {
         lanePermits.reserve(1, 51)
         #expect(lanePermits.room(1, wanted: 64, now: Self.ms(1095)) == 0)
         #expect(
-            lanePermits.deadline(free: 64, draws: false, claims: true, now: Self.ms(1090)) { _ in true }
+            lanePermits.deadline(free: 64, canRequest: false, claims: true, now: Self.ms(1090)) { _ in true }
                 == 1_095_100_000)
     }
 
@@ -113,14 +113,14 @@ struct LanePermitsTests {
         lanePermits.reserve(1, 20)
         for slot in 0..<20 { #expect(lanePermits.admit(1, slot: slot, now: Self.ms(1095)) == false) }
         #expect(
-            lanePermits.deadline(free: 0, draws: false, claims: false, now: Self.ms(1095)) { _ in false }
+            lanePermits.deadline(free: 0, canRequest: false, claims: false, now: Self.ms(1095)) { _ in false }
                 == Self.ms(1101))
         #expect(lanePermits.nextStart(now: Self.ms(1100) - 1) == nil)
         for slot in 0..<11 { #expect(lanePermits.nextStart(now: Self.ms(1101)) == slot) }
         #expect(lanePermits.nextStart(now: Self.ms(1101)) == nil)
         // Nine slots are left, so the worker wakes for the ninth.
         #expect(
-            lanePermits.deadline(free: 0, draws: false, claims: false, now: Self.ms(1101)) { _ in false }
+            lanePermits.deadline(free: 0, canRequest: false, claims: false, now: Self.ms(1101)) { _ in false }
                 == 1_101_900_000)
     }
 
@@ -131,13 +131,13 @@ struct LanePermitsTests {
         for slot in 0..<100 { #expect(lanePermits.nextStart(now: Self.ms(1110)) == slot) }
         // 100 calls began in the 100 ms since the previous request for permits. So 50 are expected in the next 50 ms,
         // though only 10 could begin at once.
-        #expect(lanePermits.draw(free: 10, now: Self.ms(1110)) { _ in true }.first?.slots == 50)
+        #expect(lanePermits.request(free: 10, now: Self.ms(1110)) { _ in true }.first?.slots == 50)
     }
 
     @Test func `jobs begin in their order, and one that is cancelled gives its turn to the next`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, slots: 3, first: 1100)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, slots: 3, first: 1100)], now: Self.ms(1001))
         lanePermits.reserve(1, 3)
         for slot in [7, 3, 5] { #expect(lanePermits.admit(1, slot: slot, now: Self.ms(1002)) == false) }
         lanePermits.released(1, slot: 7, isStarted: false, now: Self.ms(1003))
@@ -148,43 +148,43 @@ struct LanePermitsTests {
 
     @Test func `permits that nobody needs go back, and what the database has not confirmed counts for nothing`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 3, share: 3)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, permits: 3, share: 3)], now: Self.ms(1001))
         lanePermits.reserve(1, 1)
         #expect(lanePermits.admit(1, slot: 0, now: Self.ms(1002)) == true)
         lanePermits.released(1, slot: 0, isStarted: true, now: Self.ms(1010))
-        #expect(lanePermits.draw(free: 8, now: Self.ms(1100)) { _ in false } == [])
+        #expect(lanePermits.request(free: 8, now: Self.ms(1100)) { _ in false } == [])
         #expect(
-            lanePermits.draw(free: 8, now: Self.ms(1400)) { _ in false } == [
+            lanePermits.request(free: 8, now: Self.ms(1400)) { _ in false } == [
                 LaneRequest(lane: 1, used: 0, hold: 0, slots: 0)
             ])
-        lanePermits.drawAnew()
+        lanePermits.requestAgain()
         #expect(lanePermits.room(1, now: Self.ms(1400)) == 0)
     }
 
     @Test func `who has not used its permits for a second asks for one more than it needed`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
         lanePermits.reserve(1, 2)
-        _ = lanePermits.draw(free: 6, now: Self.ms(2000)) { _ in true }
-        lanePermits.drawn([grant(1, permits: 6, share: 6)], now: Self.ms(2001))
+        _ = lanePermits.request(free: 6, now: Self.ms(2000)) { _ in true }
+        lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(2001))
         lanePermits.unreserve(1, 1, now: Self.ms(2002))
         let wish = LaneRequest(lane: 1, used: 1, hold: 3, slots: 0)
-        #expect(lanePermits.draw(free: 7, now: Self.ms(3001)) { _ in true } == [wish])
-        lanePermits.drawn([grant(1, permits: 3, share: 6)], now: Self.ms(3002))
+        #expect(lanePermits.request(free: 7, now: Self.ms(3001)) { _ in true } == [wish])
+        lanePermits.granted([grant(1, permits: 3, share: 6)], now: Self.ms(3002))
         // While all permits are in use, the worker asks for as many as it could use.
         lanePermits.reserve(1, 2)
         #expect(
-            lanePermits.draw(free: 5, now: Self.ms(3010)) { _ in true } == [
+            lanePermits.request(free: 5, now: Self.ms(3010)) { _ in true } == [
                 LaneRequest(lane: 1, used: 3, hold: 8, slots: 0)
             ])
     }
 
     @Test func `a lane that has no limits any more lets all through`() {
         var lanePermits = lanePermits(1)
-        _ = lanePermits.draw(free: 8, now: Self.ms(1000)) { _ in true }
-        lanePermits.drawn([grant(1)], now: Self.ms(1001))
+        _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
+        lanePermits.granted([grant(1)], now: Self.ms(1001))
         #expect(lanePermits.room(1, now: Self.ms(1001)) > 1_000_000)
         #expect(lanePermits.admit(1, slot: 0, now: Self.ms(1001)) == true)
         #expect(lanePermits.admit(9, slot: 1, now: Self.ms(1001)) == true, "one that was never known, too")
@@ -201,8 +201,8 @@ struct LanePermitsTests {
         #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1000)).map(\.track) == [3])
         #expect(tracks.isWanted(7))
         #expect(tracks.unpark(&lanes, now: Self.ms(1000)) == false)
-        _ = lanes.draw(free: 8, now: Self.ms(1000)) { tracks.isWanted($0) }
-        lanes.drawn([grant(7, permits: 3, share: 3)], now: Self.ms(1001))
+        _ = lanes.request(free: 8, now: Self.ms(1000)) { tracks.isWanted($0) }
+        lanes.granted([grant(7, permits: 3, share: 3)], now: Self.ms(1001))
         #expect(tracks.unpark(&lanes, now: Self.ms(1001)) == true)
         // Together the visits take no more than the acquired permits. The track of higher priority comes first.
         let visits = tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: Self.ms(1001))
@@ -244,8 +244,8 @@ struct LanePermitsTests {
                     track: track, priority: Int16(random.number(0...1)), firstSeq: 1,
                     lane: track < 4 ? 0 : 10 + track % 3)
             }, lanes: &lanes)
-        let known = lanes.draw(free: 8, now: Self.ms(1000)) { _ in random.chance(70) }
-        lanes.drawn(
+        let known = lanes.request(free: 8, now: Self.ms(1000)) { _ in random.chance(70) }
+        lanes.granted(
             known.map {
                 let permits = Int32(random.number(0...2))
                 return grant($0.lane, permits: permits, share: permits)

@@ -95,7 +95,7 @@ extension Dispatcher {
     ///
     /// A deferred attempt gets the full second every other time. A lock that many transactions take in turn, such as
     /// the lock of a cookie jar on a slow disk, is never free for a whole question.
-    func hurries(_ batch: FinishBatch) -> Bool {
+    func hasShortLockTimeout(_ batch: FinishBatch) -> Bool {
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
             return isDraining && batch.attempts[0].lockWaits % 2 == 0
         }

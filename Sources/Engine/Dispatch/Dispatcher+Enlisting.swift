@@ -55,7 +55,7 @@ extension Dispatcher {
             surveyCursor = SurveyCursor()
             lanes = LanePermits()
         }
-        lanes.drawAnew()
+        lanes.requestAgain()
         finished.removeAll { !held.contains($0.lease.seq) }
         deferred.keep(held)
         writeThrottle.refused.keep(held)

@@ -42,7 +42,7 @@ extension Dispatcher {
     mutating func nextDraw(now: UInt64) -> [LaneRequest] {
         guard worker > 0, !lanes.isEmpty else { return [] }
         let knownTracks = knownTracks
-        return lanes.draw(free: isDraining ? 0 : max(0, slots.freeCount - reserved), now: now) {
+        return lanes.request(free: isDraining ? 0 : max(0, slots.freeCount - reserved), now: now) {
             knownTracks.isWanted($0)
         }
     }
@@ -52,12 +52,12 @@ extension Dispatcher {
     /// - Parameters:
     ///   - canDraw: whether the duties session can take a request for permits now.
     ///   - canClaim: whether the jobs session can take a claim now.
-    mutating func laneDeadline(canDraw: Bool, canClaim: Bool, now: UInt64) -> UInt64? {
+    mutating func laneDeadline(canRequest: Bool, canClaim: Bool, now: UInt64) -> UInt64? {
         guard worker > 0, !lanes.isEmpty else { return nil }
         let knownTracks = knownTracks
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
-            free: free, draws: canDraw,
+            free: free, canRequest: canRequest,
             claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && takesJobs,
             now: now
         ) { knownTracks.isWanted($0) }

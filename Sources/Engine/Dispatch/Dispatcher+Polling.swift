@@ -33,7 +33,7 @@ extension Dispatcher {
     }
 
     /// Records that batches or chains have settled an ended member. Their next members may be ready.
-    mutating func treesTold() { look() }
+    mutating func treesChanged() { look() }
 
     /// Records that INSERTs notify this worker from now on. A job may have arrived between the last look and this
     /// moment, perhaps in an unknown track.

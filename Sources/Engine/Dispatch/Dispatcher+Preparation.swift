@@ -27,11 +27,11 @@ struct Preparation {
 
     var entries: [Entry]
     /// Whether the statement waits only 20 ms for locks.
-    var hurries = false
+    var hasShortLockTimeout = false
     /// The most jobs of one preparation, as many as a claim brings.
     static let limit = ExchangePolicy.claimLimit
     /// After a wait for a lock, preparations use the short lock timeout for this time: a minute.
-    static let haste: UInt64 = 60_000_000_000
+    static let shortLockPeriod: UInt64 = 60_000_000_000
     /// The longest pause before a job that waits alone for a lock is prepared again: 2 s.
     static let longestLockPause: UInt64 = 2_000_000_000
     /// A job that waits for a lock is handed back after 4 s.
@@ -72,7 +72,7 @@ extension Dispatcher {
         preparesAlone = !takesAlone
         unprepared = rest
         let number = takeNumber()
-        preparations[number] = Preparation(entries: entries, hurries: now < hastyUntil)
+        preparations[number] = Preparation(entries: entries, hasShortLockTimeout: now < shortLockTimeoutUntil)
         return (number, entries.map(\.lease))
     }
 
@@ -214,8 +214,8 @@ extension Dispatcher {
     /// Each job goes alone, after growing pauses. After 4 s it is handed back. The hand-back waits until the row is
     /// free, and other jobs use the slot. The log reports it once a minute.
     private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
-        let isNews = now >= hastyUntil
-        if isNews { hastyUntil = now + Preparation.haste }
+        let isNews = now >= shortLockTimeoutUntil
+        if isNews { shortLockTimeoutUntil = now + Preparation.shortLockPeriod }
         for place in entries.indices {
             if unprepared[place].lockWaits == 0 { unprepared[place].waitsSince = now }
             unprepared[place].lockWaits += 1

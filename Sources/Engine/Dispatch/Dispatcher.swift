@@ -32,7 +32,7 @@ struct Dispatcher: ~Copyable {
     /// Whether the next preparation is for a job that goes alone, if there is one.
     var preparesAlone = false
     /// Until this moment preparations wait only 20 ms for locks, because one has waited for a lock.
-    var hastyUntil: UInt64 = 0
+    var shortLockTimeoutUntil: UInt64 = 0
     /// Attempts to be written.
     var finished = FinishedAttempts()
     /// Attempts to be written when their rows are no longer locked.
@@ -52,7 +52,7 @@ struct Dispatcher: ~Copyable {
     /// After a failure no exchange is sent before this moment.
     private(set) var restUntil: UInt64 = 0
     /// After a failed claim, claims until this moment take leases only.
-    private var waryUntil: UInt64 = 0
+    private var leasesOnlyUntil: UInt64 = 0
     /// Set when the worker stops claiming, to drain.
     var isDraining = false
     /// True if no heartbeat has reached the database for so long that other workers may declare this one lost. They
@@ -118,7 +118,7 @@ struct Dispatcher: ~Copyable {
             next.batch = batch
             finishedSince = now
         }
-        let claims = claimable > 0 && (now >= waryUntil && !writeThrottle.pause.isOn || next.batch == nil)
+        let claims = claimable > 0 && (now >= leasesOnlyUntil && !writeThrottle.pause.isOn || next.batch == nil)
         if claims {
             writeThrottle.claims(now: now)
             next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
@@ -144,12 +144,13 @@ struct Dispatcher: ~Copyable {
         let limit = min(claimable, ExchangePolicy.claimLimit)
         let visits = knownTracks.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
         guard !visits.isEmpty else { return nil }
-        return Exchange.Claim(limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < waryUntil)
+        return Exchange.Claim(
+            limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < leasesOnlyUntil)
     }
 
     /// A claim of the one announced job, if no other job is known to wait and no attempt is to be written.
     private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
-        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, waryUntil),
+        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, leasesOnlyUntil),
             case .announced(let job) = claimScope, let visit = knownTracks.visit(announced: job.track)
         else { return nil }
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
@@ -309,7 +310,7 @@ struct Dispatcher: ~Copyable {
         default: break
         }
         guard let batch else {
-            waryUntil = now + Dispatcher.wariness
+            leasesOnlyUntil = now + Dispatcher.leasesOnlyPeriod
             claimPause.refused(now: now)
             return .report
         }
@@ -335,7 +336,7 @@ struct Dispatcher: ~Copyable {
 
     /// A failed claim may fail each time: one of its rows may hold a value that cannot be written out. So for a minute
     /// a claim shares no transaction with attempts, and takes leases only. `prepare` then finds the job that causes it.
-    private static let wariness: UInt64 = 60_000_000_000
+    private static let leasesOnlyPeriod: UInt64 = 60_000_000_000
 
     /// The rest after a failure: 250 ms. It spares a database in trouble.
     private static let restAfterFailure: UInt64 = 250_000_000

@@ -3,7 +3,8 @@
 /// The statements of the duties session. The raw value is part of the statement's tag.
 enum Duty: UInt64, CaseIterable {
     case beat = 1
-    case takeAborts, lead, tend, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle, tick, draw
+    case takeAborts, lead, runQueueDuties, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle,
+        tick, acquireLanePermits
     case endSession, askAfterJobs, removeTracks
     case credentials, storeSealedSecrets, refreshAnswer, refreshEnd
 

@@ -9,12 +9,12 @@ struct Schedule {
     static let beatBeforeSettle: UInt64 = 250_000_000
     static let progressInterval: UInt64 = 1_000_000_000
     static let leadInterval: UInt64 = 1_000_000_000
-    static let tendInterval: UInt64 = 100_000_000
+    static let queueDutiesInterval: UInt64 = 100_000_000
     /// The interval while lists of many lanes wait in the intake, which are fed in small steps: 30 ms.
-    static let tendCrowdInterval: UInt64 = 30_000_000
+    static let queueDutiesCrowdInterval: UInt64 = 30_000_000
     /// After a notification about jobs the claim goes first: 3 ms. A concurrent tend delayed the call of a job by 0.3
     /// ms on 2 cores. A job on a new track waits these 3 ms for its track.
-    static let tendAfterNews: UInt64 = 3_000_000
+    static let queueDutiesAfterNotification: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
     /// 10 min after a new partition could not be attached in time. INSERTs wait during each attempt, on a slow disk as
@@ -30,7 +30,7 @@ struct Schedule {
     var aborts: UInt64 = 0
     var progress: UInt64 = 0
     var lead: UInt64 = 0
-    var tend: UInt64 = 0
+    var queueDuties: UInt64 = 0
     /// Reaping, expiring and folding.
     var watch: UInt64 = 0
     var partition: UInt64 = 0
@@ -43,11 +43,11 @@ struct Schedule {
     ///
     /// - Parameter canTend: whether no tend is under way. Its moment stands until the next tend is sent. Once it has
     ///   passed, it would keep the loop awake until the answer arrives.
-    func earliest(leads: Bool, hasCalls: Bool, canTend: Bool) -> UInt64 {
+    func earliest(leads: Bool, hasCalls: Bool, canRunQueueDuties: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }
         if leads { moment = min(moment, watch, partition, tracks) }
-        if leads && canTend { moment = min(moment, tend) }
+        if leads && canRunQueueDuties { moment = min(moment, queueDuties) }
         return moment
     }
 }

@@ -10,14 +10,14 @@ struct RepeatedWarnings {
     private var memoryDue: UInt64 = 0
 
     /// Whether to report a duty that waits for a lock.
-    mutating func tellsLock(of duty: Duty, now: UInt64) -> Bool {
+    mutating func shouldReportLock(of duty: Duty, now: UInt64) -> Bool {
         guard now >= lockDue[duty] ?? 0 else { return false }
         lockDue[duty] = now + RepeatedWarnings.interval
         return true
     }
 
     /// Whether to report results that the database refuses.
-    mutating func tellsRefusal(now: UInt64) -> Bool {
+    mutating func shouldReportRefusal(now: UInt64) -> Bool {
         guard now >= refusalDue else { return false }
         refusalDue = now + RepeatedWarnings.interval
         return true

@@ -101,7 +101,7 @@ extension RunLoop {
     private func concluded(_ result: borrowing PGResult) {
         callbackWork.concluded(more: result.bool(0, 1), hasFailures: !result.isNull(0, 3), now: now)
         if result.bool(0, 2) {
-            dispatcher.treesTold()
+            dispatcher.treesChanged()
             treeCursor.membersEnded(now: now)
         }
         if let reason = result.optionalText(0, 3) {

@@ -38,7 +38,7 @@ extension RunLoop {
         }
         sendCredentialDuties(worker)
         survey()
-        draw(worker)
+        acquireLanePermits(worker)
         if let epoch { leadersDuties(worker, epoch) }
     }
 
@@ -67,15 +67,16 @@ extension RunLoop {
     }
 
     private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
-        if !dutiesUnderWay.contains(.tend), due(&schedule.tend, Schedule.tendInterval) {
+        if !dutiesUnderWay.contains(.runQueueDuties), due(&schedule.queueDuties, Schedule.queueDutiesInterval) {
             let since = cursors.promoteFrom(now: now)
-            isFullTend = since == nil
-            tendStarted = now
-            StoreCalls.tend(worker: worker, epoch: epoch, since: since, into: &parameters)
-            send(.tend, StoreStatement.tend)
+            isFullBatch = since == nil
+            queueDutiesStarted = now
+            StoreCalls.runQueueDuties(worker: worker, epoch: epoch, since: since, into: &parameters)
+            send(.runQueueDuties, StoreStatement.runQueueDuties)
         }
         if !dutiesUnderWay.contains(.tick), now >= tickCursor.due {
-            StoreCalls.tend(worker: worker, epoch: epoch, since: tickCursor.begin(now: now), into: &parameters)
+            StoreCalls.runQueueDuties(
+                worker: worker, epoch: epoch, since: tickCursor.begin(now: now), into: &parameters)
             send(.tick, StoreStatement.tick)
         }
         if due(&schedule.watch, Schedule.watchInterval) {
@@ -186,20 +187,22 @@ extension RunLoop {
             if held == nil { tellRestOfFailures() }
             if let held, cursors.lead(epoch: held) { tickCursor = TickCursor() }
             epoch = held
-        case .tend:
+        case .runQueueDuties:
             if !result.bool(0, 0) {
                 epoch = nil
                 pruneSchedule.leads(false, now: now)
             }
-            if result.bool(0, 2) { schedule.tend = now }
-            if result.bool(0, 5) { schedule.tend = min(schedule.tend, now + Schedule.tendCrowdInterval) }
+            if result.bool(0, 2) { schedule.queueDuties = now }
+            if result.bool(0, 5) {
+                schedule.queueDuties = min(schedule.queueDuties, now + Schedule.queueDutiesCrowdInterval)
+            }
             if result.int64(0, 1) > 0 {
                 once?.makesReady(now: now)
                 jobsAnnounced()
             }
             if result.bool(0, 4) { callbackWork.endsWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
-            cursors.promotedTo(latest, wasFull: isFullTend, cost: now - tendStarted, now: now)
+            cursors.promotedTo(latest, wasFull: isFullBatch, cost: now - queueDutiesStarted, now: now)
         case .tick:
             if result.int64(0, 0) > 0 { jobsAnnounced() }
             tickCursor.end(
@@ -212,7 +215,7 @@ extension RunLoop {
             if result.bool(0, 3) { dispatcher.judging.treesWait() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.surveyFound(result), now: now)
-        case .draw: drawn(result)
+        case .acquireLanePermits: granted(result)
         case .setIdle:
             dispatcher.listeningBegan()
         case .reap:

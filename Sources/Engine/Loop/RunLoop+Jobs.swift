@@ -27,7 +27,7 @@ extension RunLoop {
         let worker = dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
-                if dispatcher.hurries(batch) {
+                if dispatcher.hasShortLockTimeout(batch) {
                     parameters.removeAll()
                     try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
                 }
@@ -77,7 +77,7 @@ extension RunLoop {
     private func prepare() {
         guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
         do throws(PGError) {
-            if dispatcher.preparations[number]?.hurries == true {
+            if dispatcher.preparations[number]?.hasShortLockTimeout == true {
                 parameters.removeAll()
                 try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
             }
@@ -133,7 +133,7 @@ extension RunLoop {
     }
 
     /// Writes the attempts whose rows are free. The others wait for the end of the other transaction.
-    func lockedTold(_ number: UInt64, _ result: borrowing PGResult) {
+    func lockedLeasesReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let locked = Set(result.int64s(0, 0))
         if dispatcher.questionAnswered(number, locked: locked, now: now) {
             configuration.log(.resultsLocked(jobs: locked.count))
@@ -156,7 +156,7 @@ extension RunLoop {
     /// Handles a failed finish or claim. Its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
-        if let waiting = dispatcher.writeThrottle.waiting(dispatcher.finished), warnings.tellsRefusal(now: now) {
+        if let waiting = dispatcher.writeThrottle.waiting(dispatcher.finished), warnings.shouldReportRefusal(now: now) {
             configuration.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
         }
     }

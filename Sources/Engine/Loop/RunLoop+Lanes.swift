@@ -19,7 +19,7 @@ extension RunLoop {
         while let (slot, call) = dispatcher.nextStart(now: now) { begin(call, slot: slot) }
         guard let end = liveness.end, now >= end else { return }
         // No other call begins before the database has answered.
-        dispatcher.lanes.drawAnew()
+        dispatcher.lanes.requestAgain()
         let slots = dispatcher.limitedSlots
         guard !slots.isEmpty else { return }
         for slot in slots {
@@ -33,29 +33,30 @@ extension RunLoop {
     func laneDeadline() -> UInt64? {
         guard !dispatcher.lanes.isEmpty else { return nil }
         let due = dispatcher.laneDeadline(
-            canDraw: duties.isReady && !dutiesUnderWay.contains(.draw), canClaim: jobs.isReady, now: now)
+            canRequest: duties.isReady && !dutiesUnderWay.contains(.acquireLanePermits), canClaim: jobs.isReady,
+            now: now)
         // After the end each turn of the loop checks it.
         guard let end = liveness.end, now < end, dispatcher.lanes.isInUse else { return due }
         return min(due ?? .max, end)
     }
 
     /// Requests permits and rate slots.
-    func draw(_ worker: Int32) {
-        guard !dutiesUnderWay.contains(.draw) else { return }
+    func acquireLanePermits(_ worker: Int32) {
+        guard !dutiesUnderWay.contains(.acquireLanePermits) else { return }
         let wishes = dispatcher.nextDraw(now: now)
         guard !wishes.isEmpty else { return }
-        StoreCalls.draw(worker: worker, wishes, into: &parameters)
-        drawSent = now
-        send(.draw, StoreStatement.draw)
-        if !dutiesUnderWay.contains(.draw) { dispatcher.lanes.drawFailed() }
+        StoreCalls.acquireLanePermits(worker: worker, wishes, into: &parameters)
+        requestSent = now
+        send(.acquireLanePermits, StoreStatement.acquireLanePermits)
+        if !dutiesUnderWay.contains(.acquireLanePermits) { dispatcher.lanes.requestFailed() }
     }
 
     /// Records the granted permits and rate slots.
-    func drawn(_ result: borrowing PGResult) {
+    func granted(_ result: borrowing PGResult) {
         if result.rowCount > 0 {
-            databaseClock.note(sent: drawSent, received: now, microseconds: StoreCalls.drawnAt(result))
+            databaseClock.note(sent: requestSent, received: now, microseconds: StoreCalls.grantedAt(result))
         }
         let grants = StoreCalls.grants(result, clock: databaseClock)
-        dispatcher.lanes.drawn(grants, now: now)
+        dispatcher.lanes.granted(grants, now: now)
     }
 }

@@ -35,19 +35,19 @@ extension RunLoop {
             credentials.heard(now: now)
         } else {
             let job = AnnouncedJob(payload: news.payload)
-            if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.tendAfterNews) }
+            if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
             jobsAnnounced(job)
             // An announced job is ready, so it does not wait for a leader's duty.
             if job != nil { return }
             if news.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
             if news.payload == "tracks" {
                 dispatcher.pollSchedule.trackIsAwaited(now: now)
-                if epoch != nil { schedule.tend = now }
+                if epoch != nil { schedule.queueDuties = now }
             }
         }
         if epoch != nil {
-            schedule.tend = min(schedule.tend, now + Schedule.tendAfterNews)
-            treeCursor.membersEnded(now: now + Schedule.tendAfterNews)
+            schedule.queueDuties = min(schedule.queueDuties, now + Schedule.queueDutiesAfterNotification)
+            treeCursor.membersEnded(now: now + Schedule.queueDutiesAfterNotification)
         }
     }
 
@@ -64,7 +64,7 @@ extension RunLoop {
             case 0: finishReturned(tag >> 2, result)
             case 1: claimReturned(tag >> 2, result)
             case 2: preparationReturned(tag >> 2, result)
-            default: lockedTold(tag >> 2, result)
+            default: lockedLeasesReturned(tag >> 2, result)
             }
         }
     }
@@ -192,8 +192,8 @@ extension RunLoop {
             if duty.isAboutCredentials { return credentialDutyDone(duty, result) }
             if Tag.worker(of: tag) == dispatcher.worker {
                 dutyDone(duty, result)
-            } else if duty == .draw {
-                dispatcher.lanes.drawFailed()
+            } else if duty == .acquireLanePermits {
+                dispatcher.lanes.requestFailed()
             } else if duty == .beat {
                 // The database has had no heartbeat under the new number.
                 schedule.beat = now
@@ -203,7 +203,7 @@ extension RunLoop {
             dutiesUnderWay.remove(duty)
             if duty == .refreshAnswer { credentials.readingFailed(now: now) }
             if duty == .refreshEnd { credentials.storingFailed(now: now) }
-            if duty == .draw { dispatcher.lanes.drawFailed() }
+            if duty == .acquireLanePermits { dispatcher.lanes.requestFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
                 // The next full run keeps its distance even after a failure: it would take too long again.
@@ -222,7 +222,7 @@ extension RunLoop {
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             agent.makeRoom()
             dutiesUnderWay.removeAll()
-            dispatcher.lanes.drawFailed()
+            dispatcher.lanes.requestFailed()
             dispatcher.pickup.connectionLost()
         case .notification: break
         case .retryAt: break
@@ -233,7 +233,7 @@ extension RunLoop {
     /// its next turn.
     private func logFailure(of duty: Duty, _ error: PGError) {
         if error.sqlState == .lockNotAvailable {
-            guard warnings.tellsLock(of: duty, now: now) else { return }
+            guard warnings.shouldReportLock(of: duty, now: now) else { return }
         }
         configuration.log(.statementFailed(verb: "\(duty)", error: error))
     }

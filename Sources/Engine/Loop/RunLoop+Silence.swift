@@ -21,7 +21,7 @@ extension RunLoop {
     }
 
     /// Lets one session ask for the state of the other one's backend.
-    func mindSilence() {
+    func checkSilence() {
         guard let due = silenceDue, now >= due else { return }
         let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.silentSince))
         if jobsSilence.asks(silentSince: jobs.silentSince, now: now) {

@@ -38,7 +38,7 @@ extension RunLoop {
         // waits for a standby, may never answer the last claim.
         guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
-        guard callbackWork.isQuiet || shutdown.goodbyePresses(now: now) else { return }
+        guard callbackWork.isQuiet || shutdown.mustLeaveNow(now: now) else { return }
         guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
         StoreCalls.worker(dispatcher.worker, into: &parameters)
         do throws(PGError) {

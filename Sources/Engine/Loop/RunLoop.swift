@@ -66,8 +66,8 @@ public final class RunLoop {
     /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
     /// ended meanwhile.
     var abortsAnnounced = false
-    var isFullTend = false
-    var tendStarted: UInt64 = 0
+    var isFullBatch = false
+    var queueDutiesStarted: UInt64 = 0
 
     var dutiesUnderWay: Set<Duty> = []
     var warnings = RepeatedWarnings()
@@ -79,7 +79,7 @@ public final class RunLoop {
     var hasAskedForLead = false
 
     var databaseClock = DatabaseClock()
-    var drawSent: UInt64 = 0
+    var requestSent: UInt64 = 0
     var liveness = Liveness()
     var jobsSilence = SessionSilence()
     var dutiesSilence = SessionSilence()
@@ -198,7 +198,7 @@ public final class RunLoop {
         serveCallbacks()
         judge()
         prune()
-        mindSilence()
+        checkSilence()
         lookForEnd()
         leaveIfDone()
         // Calls that have just begun are sent in this turn instead of the next one.
@@ -229,7 +229,8 @@ public final class RunLoop {
         if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
         if dispatcher.worker > 0 && duties.isReady {
             let due = schedule.earliest(
-                leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0, canTend: !dutiesUnderWay.contains(.tend))
+                leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0,
+                canRunQueueDuties: !dutiesUnderWay.contains(.runQueueDuties))
             moment = min(moment, due)
             if let due = credentialsDue { moment = min(moment, due) }
             if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeCursor.due) }

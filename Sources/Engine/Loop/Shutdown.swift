@@ -30,7 +30,7 @@ struct Shutdown {
     }
 
     /// Whether the sign-off must be sent now, although some ended jobs are not concluded.
-    func goodbyePresses(now: UInt64) -> Bool { now + Shutdown.timeToSay >= leaveDeadline ?? 0 }
+    func mustLeaveNow(now: UInt64) -> Bool { now + Shutdown.timeToSay >= leaveDeadline ?? 0 }
 
     /// The next deadline of the stop, nil if none lies ahead. A moment in the past is left out: it would keep the loop
     /// awake while it waits for an answer.

@@ -16,7 +16,7 @@ struct LaneAllowance: Sendable {
     private(set) var used = 0
     /// How many of them have not begun.
     private var waiting = 0
-    private var drawnAt: UInt64 = 0
+    private var grantedAt: UInt64 = 0
     /// No request for permits, or for rate slots, before these moments: the last grant had none.
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
@@ -101,8 +101,8 @@ struct LaneAllowance: Sendable {
     }
 
     /// When to send a request; nil if none is needed.
-    mutating func drawDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
-        let earliest = drawnAt == 0 ? 0 : drawnAt + LanePermits.leastInterval
+    mutating func requestDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
+        let earliest = grantedAt == 0 ? 0 : grantedAt + LanePermits.leastInterval
         guard isKnown else { return isWanted || used > 0 ? earliest : nil }
         dropLapsed(now)
         let retry = max(earliest, emptyUntil)
@@ -113,7 +113,7 @@ struct LaneAllowance: Sendable {
             if let permits, permits > used { return max(earliest, lastUse + LanePermits.keepInterval) }
             return nil
         }
-        let renew = drawnAt + LanePermits.renewInterval
+        let renew = grantedAt + LanePermits.renewInterval
         guard free > 0 else { return renew }
         let calls = permits.map { min($0, share) - used }
         if let calls, calls <= 0 { return used == 0 || share > used ? min(renew, max(earliest, fullUntil)) : renew }
@@ -129,10 +129,10 @@ struct LaneAllowance: Sendable {
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
         // The number of calls that began since the last request predicts how many will begin soon. An old request
         // predicts nothing.
-        let elapsed = max(now - drawnAt, LanePermits.leastInterval)
+        let elapsed = max(now - grantedAt, LanePermits.leastInterval)
         let pace = elapsed < LanePermits.horizon ? Int(UInt64(begun) * LanePermits.outlook / elapsed) : 0
         begun = 0
-        drawnAt = now
+        grantedAt = now
         var more = isWanted ? free : 0
         var wanted = 0
         if let permits, isKnown, !isRated, now >= peakSince + LanePermits.renewInterval {
@@ -171,12 +171,12 @@ struct LaneAllowance: Sendable {
         }
     }
 
-    mutating func drawAnew() {
+    mutating func requestAgain() {
         isKnown = false
         permits = nil
         share = 0
         slots = LaneSlots()
-        drawnAt = 0
+        grantedAt = 0
         emptyUntil = 0
         fullUntil = 0
     }

@@ -12,7 +12,7 @@
 /// An unused slot is lost when its moment passes. Unused permits go back with the next request.
 public struct LanePermits: Sendable {
     /// The most lanes of one request.
-    static let drawLimit = 64
+    static let requestLimit = 64
     /// The interval of requests for a lane whose permits other workers hold: 100 ms.
     static let retryInterval: UInt64 = 100_000_000
     /// A lane in use is requested again this often, so that changes of its limits take effect: 1 s.
@@ -31,7 +31,7 @@ public struct LanePermits: Sendable {
     static let grain: UInt64 = 1_000_000
 
     private var lanes: [Int32: LaneAllowance] = [:]
-    private var isDrawing = false
+    private var isRequesting = false
     /// How long before its slot a job may be claimed: the duration of a claim.
     private var lead: UInt64 = 10_000_000
     /// The slots of claimed jobs that wait for their rate slot, in order, by lane.
@@ -99,34 +99,34 @@ public struct LanePermits: Sendable {
     /// - Parameters:
     ///   - free: free slots of the worker.
     ///   - isWanted: whether a lane is known to have work.
-    public mutating func draw(free: Int, now: UInt64, isWanted: (Int32) -> Bool) -> [LaneRequest] {
-        guard !isDrawing else { return [] }
+    public mutating func request(free: Int, now: UInt64, isWanted: (Int32) -> Bool) -> [LaneRequest] {
+        guard !isRequesting else { return [] }
         var wishes: [LaneRequest] = []
-        for lane in lanes.keys.sorted() where wishes.count < LanePermits.drawLimit {
-            guard let due = lanes[lane]?.drawDue(isWanted: isWanted(lane), free: free, now: now), due <= now else {
+        for lane in lanes.keys.sorted() where wishes.count < LanePermits.requestLimit {
+            guard let due = lanes[lane]?.requestDue(isWanted: isWanted(lane), free: free, now: now), due <= now else {
                 continue
             }
             if let wish = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) {
                 wishes.append(wish)
             }
         }
-        isDrawing = !wishes.isEmpty
+        isRequesting = !wishes.isEmpty
         return wishes
     }
 
     /// Takes the answer to the requests.
-    public mutating func drawn(_ grants: [LaneGrant], now: UInt64) {
-        isDrawing = false
+    public mutating func granted(_ grants: [LaneGrant], now: UInt64) {
+        isRequesting = false
         for grant in grants { lanes[grant.lane]?.take(grant, now: now) }
     }
 
     /// Records that the requests failed. They are due again.
-    public mutating func drawFailed() { isDrawing = false }
+    public mutating func requestFailed() { isRequesting = false }
 
     /// Drops all grants, because the worker has another number or an unknown result. They are requested again.
-    public mutating func drawAnew() {
-        isDrawing = false
-        for lane in lanes.keys { lanes[lane]?.drawAnew() }
+    public mutating func requestAgain() {
+        isRequesting = false
+        for lane in lanes.keys { lanes[lane]?.requestAgain() }
     }
 
     /// Adds a lane of a survey if it is new.
@@ -142,16 +142,16 @@ public struct LanePermits: Sendable {
     /// When the next action is due if no event comes before: a request, a claim for a near slot, or a start.
     ///
     /// - Parameters:
-    ///   - draws: whether a request could be sent.
+    ///   - canRequest: whether a request could be sent.
     ///   - claims: whether a claim could be sent.
     public mutating func deadline(
-        free: Int, draws: Bool, claims: Bool, now: UInt64, isWanted: (Int32) -> Bool
+        free: Int, canRequest: Bool, claims: Bool, now: UInt64, isWanted: (Int32) -> Bool
     ) -> UInt64? {
         guard !lanes.isEmpty else { return nil }
         var moment = UInt64.max
         for lane in lanes.keys {
             let wanted = isWanted(lane)
-            if draws, !isDrawing, let due = lanes[lane]?.drawDue(isWanted: wanted, free: free, now: now) {
+            if canRequest, !isRequesting, let due = lanes[lane]?.requestDue(isWanted: wanted, free: free, now: now) {
                 moment = min(moment, due)
             }
             if claims, wanted, free > 0, let due = lanes[lane]?.claimDue(lead: lead, now: now) {
