@@ -5393,6 +5393,13 @@ CREATE FUNCTION postrider_internal.overflow_is_large() RETURNS boolean
 REVOKE ALL ON FUNCTION postrider_internal.overflow_is_large FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.overflow_is_large TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.own_schemas() RETURNS regnamespace[]
+    LANGUAGE sql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.own_schemas FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.own_schemas TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

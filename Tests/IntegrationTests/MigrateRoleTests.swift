@@ -13,11 +13,11 @@ struct MigrateRoleTests {
         select distinct owner::regrole::text from (
           select nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
           union all select relowner from pg_class
-            where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            where relnamespace = any (postrider_internal.own_schemas())
           union all select proowner from pg_proc
-            where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            where pronamespace = any (postrider_internal.own_schemas())
           union all select typowner from pg_type
-            where typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o order by 1
+            where typnamespace = any (postrider_internal.own_schemas())) o order by 1
         """
     private static let roles = "select rolname::text from pg_roles where rolname like 'postrider%' order by 1"
 
@@ -49,13 +49,13 @@ struct MigrateRoleTests {
         select object from postrider_internal.not_owned_by('postrider_owner')
         union all
         select p.oid::regprocedure::text from pg_proc p
-         where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+         where p.pronamespace = any (postrider_internal.own_schemas())
            and (not has_function_privilege('postrider_worker', p.oid, 'execute')
                 or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
                            where a.grantee = 0))
         union all
         select c.relname::text from pg_class c
-         where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+         where c.relnamespace = any (postrider_internal.own_schemas())
            and c.relkind in ('r', 'p', 'v')
            and not has_table_privilege('postrider_worker', c.oid, 'select')
         order by 1

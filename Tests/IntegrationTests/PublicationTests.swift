@@ -38,7 +38,7 @@ struct PublicationTests {
         _ = try queue.rows("select postrider_internal.extend_partitions(\(leader)::int, \(epoch))")
         let tables = """
             select c.relname::text from pg_class c
-             where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+             where c.relnamespace = any (postrider_internal.own_schemas())
                and c.relkind in ('r', 'p') and c.relpersistence = 'p'
             """
         #expect(try queue.rows(tables).contains(["jobs_3"]))

@@ -14,11 +14,11 @@ struct RoleTests {
               select 'schema' as name, nspacl as acl, 'n'::"char" as kind, nspowner as owner from pg_namespace where nspname in ('postrider', 'postrider_internal')
               union all
               select oid::regclass::text, relacl, 'r', relowner from pg_class
-               where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               where relnamespace = any (postrider_internal.own_schemas())
                  and relkind in ('r', 'p', 'v', 'S')
               union all
               select oid::regprocedure::text, proacl, 'f', proowner from pg_proc
-                where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o
+                where pronamespace = any (postrider_internal.own_schemas())) o
             where o.owner <> 'postrider_owner'::regrole
                or exists (select from aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) a where a.grantee = 0)
             """)
@@ -49,7 +49,7 @@ struct RoleTests {
         let forClients = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
+             where pronamespace = any (postrider_internal.own_schemas()) and prosecdef
                and has_function_privilege('postrider_client', oid, 'execute')
              order by 1
             """)
@@ -61,7 +61,7 @@ struct RoleTests {
         let forReaders = try queue.rows(
             """
             select proname::text from pg_proc
-             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
+             where pronamespace = any (postrider_internal.own_schemas()) and prosecdef
                and has_function_privilege('postrider_reader', oid, 'execute')
              order by 1
             """)
@@ -75,7 +75,7 @@ struct RoleTests {
         let loose = try queue.rows(
             """
             select oid::regprocedure::text from pg_proc
-             where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prosecdef
+             where pronamespace = any (postrider_internal.own_schemas()) and prosecdef
                and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)
             """)
         #expect(loose == [])
@@ -220,7 +220,7 @@ struct RoleTests {
                 """
                 select relname::text, relowner::regrole::text from pg_class
                  where relname in ('jobs_3', 'results_3')
-                   and relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) order by 1
+                   and relnamespace = any (postrider_internal.own_schemas()) order by 1
                 """) == [["jobs_3", "postrider_owner"], ["results_3", "postrider_owner"]])
         let pruned = try worker.query("select dropped from postrider_internal.prune(\(id)::int, \(epoch))").text(0, 0)
         #expect(pruned == "jobs_1 from 1 to 1000000")

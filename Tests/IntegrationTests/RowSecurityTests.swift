@@ -66,7 +66,7 @@ struct RowSecurityTests {
             """
             do $$ declare v_table regclass; begin
               for v_table in select oid from pg_class
-                where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                where relnamespace = any (postrider_internal.own_schemas())
                   and relkind in ('r', 'p') loop
                 execute format('alter table %s enable row level security', v_table);
               end loop;

@@ -15,17 +15,17 @@ struct SchemaTests {
             select kind || ' ' || name from (
               select 'relation' as kind, c.relname::text as name, obj_description(c.oid, 'pg_class') as words
                 from pg_class c
-               where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               where c.relnamespace = any (postrider_internal.own_schemas())
                  and c.relkind in ('r', 'p', 'v', 'm', 'S')
                  and not c.relispartition
                  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i')
               union all
               select 'function', p.oid::regprocedure::text, obj_description(p.oid, 'pg_proc')
-                from pg_proc p where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                from pg_proc p where p.pronamespace = any (postrider_internal.own_schemas())
               union all
               select 'type', t.typname::text, obj_description(t.oid, 'pg_type')
                 from pg_type t
-               where t.typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+               where t.typnamespace = any (postrider_internal.own_schemas())
                  and t.typtype in ('e', 'd', 'r')) o
             where words is null or words !~ '.'
             order by 1
@@ -52,7 +52,7 @@ struct SchemaTests {
         let compiled = try queue.rows(
             """
             select proname::text from pg_proc
-            where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and prokind = 'f'
+            where pronamespace = any (postrider_internal.own_schemas()) and prokind = 'f'
               and (proconfig::text like '%enable_%'
                    or prosrc ~ '(update|delete from) postrider_internal.(ready|scheduled|job_deltas|intake)')
               and proname not in ('retry', 'reschedule')
@@ -70,7 +70,7 @@ struct SchemaTests {
         let loose = try queue.rows(
             """
             select f.proname::text from pg_proc f
-            where f.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            where f.pronamespace = any (postrider_internal.own_schemas())
               and f.proparallel = 's'
               and (f.prosrc ~* 'exception\\s+when'
                    or exists (select from pg_proc g
@@ -91,11 +91,11 @@ struct SchemaTests {
             select distinct p.proname::text
             from pg_rewrite r
             join pg_class c on c.oid = r.ev_class
-              and c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+              and c.relnamespace = any (postrider_internal.own_schemas())
             join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
               and d.refclassid = 'pg_proc'::regclass
             join pg_proc p on p.oid = d.refobjid
-              and p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+              and p.pronamespace = any (postrider_internal.own_schemas())
             where p.prosqlbody is null and coalesce(array_to_string(p.proconfig, ' '), '') not like '%search_path=%'
             """)
         #expect(read == [])
@@ -121,7 +121,7 @@ struct SchemaTests {
         let views = try queue.rows(
             """
             select oid::regclass::text from pg_class
-             where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and relkind = 'v'
+             where relnamespace = any (postrider_internal.own_schemas()) and relkind = 'v'
                order by 1
             """)
         #expect(views.count > 10)

@@ -49,9 +49,9 @@ struct SharedRoleTests {
                 """
                 select nspowner::regrole::text from pg_namespace where nspname in ('postrider', 'postrider_internal')
                 union select relowner::regrole::text from pg_class
-                  where relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                  where relnamespace = any (postrider_internal.own_schemas())
                 union select proowner::regrole::text from pg_proc
-                  where pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+                  where pronamespace = any (postrider_internal.own_schemas())
                 order by 1
                 """)
             return (0..<result.rowCount).map { result.text($0, 0) }

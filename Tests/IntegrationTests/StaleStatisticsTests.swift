@@ -81,7 +81,7 @@ struct StaleStatisticsTests {
             """
             update pg_class c set reltuples = 0, relpages = 1
               from pg_class t left join pg_index i on i.indrelid = t.oid
-             where t.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+             where t.relnamespace = any (postrider_internal.own_schemas())
                and t.relname = any (\(tables)) and c.oid in (t.oid, i.indexrelid)
             """)
     }

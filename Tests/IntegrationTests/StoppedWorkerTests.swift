@@ -137,7 +137,7 @@ struct StoppedWorkerTests {
                         when 'p_lists' then '100' else 'null' end, ', ' order by a.place)
             from unnest(p.proargnames) with ordinality a(name, place) where a.place <= p.pronargs) || ')'
         from pg_proc p
-        where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+        where p.pronamespace = any (postrider_internal.own_schemas())
           and p.proargnames[1:2] = '{p_worker,p_epoch}'
         """
     }

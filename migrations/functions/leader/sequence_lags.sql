@@ -24,7 +24,7 @@ begin
             where d.classid = 'pg_class'::regclass and d.objid = s.oid and d.deptype in ('a', 'i')
             union all
            select 'postrider_internal.ready'::regclass, 'seq' where s.oid = 'postrider.jobs_id_seq'::regclass) a
-     where s.relkind = 'S' and s.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+     where s.relkind = 'S' and s.relnamespace = any (postrider_internal.own_schemas())
      group by s.oid
      order by s.relname
   loop

@@ -12,7 +12,7 @@ as $$
           select 2, format('%s %s', case c.relkind when 'v' then 'view' when 'S' then 'sequence'
                            else 'table' end, c.oid::regclass), c.relowner
             from pg_class c
-           where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+           where c.relnamespace = any (postrider_internal.own_schemas())
              and c.relkind in ('r', 'p', 'v', 'S')
              and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid
                              and d.deptype in ('a', 'i')
@@ -20,12 +20,11 @@ as $$
           union all
           select 3, format('type %s', t.oid::regtype), t.typowner
             from pg_type t left join pg_class c on c.oid = t.typrelid
-           where t.typnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+           where t.typnamespace = any (postrider_internal.own_schemas())
              and t.typtype in ('c', 'd', 'e') and coalesce(c.relkind, 'c') = 'c'
           union all
           select 4, format('function %s', p.oid::regprocedure), p.proowner
-            from pg_proc p where p.pronamespace
-              in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)) o (rank, object, owner)
+            from pg_proc p where p.pronamespace = any (postrider_internal.own_schemas())) o (rank, object, owner)
    where o.owner <> to_regrole(quote_ident(p_role))
    order by o.rank
 $$;

@@ -32,12 +32,12 @@ begin
      and not exists (select from postrider_internal.not_owned_by('postrider_owner'))
      and not exists (
            select from pg_class c
-            where c.relnamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            where c.relnamespace = any (postrider_internal.own_schemas())
               and c.relkind in ('r', 'p', 'v') and not c.relispartition
               and not has_table_privilege(to_regrole('postrider_worker'), c.oid, 'select'))
      and not exists (
            select from pg_proc p
-            where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace)
+            where p.pronamespace = any (postrider_internal.own_schemas())
               and (not has_function_privilege(to_regrole('postrider_worker'), p.oid, 'execute')
                    or exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
                               where a.grantee = 0))) then
@@ -88,7 +88,7 @@ begin
       postrider_reader;
     select string_agg(p.oid::regprocedure::text, ', ') into v_invokers
       from pg_proc p
-     where p.pronamespace in ('postrider'::regnamespace, 'postrider_internal'::regnamespace) and not p.prosecdef
+     where p.pronamespace = any (postrider_internal.own_schemas()) and not p.prosecdef
        and p.prorettype <> 'trigger'::regtype;
     execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
