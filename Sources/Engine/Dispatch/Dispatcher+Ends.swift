@@ -28,7 +28,6 @@ extension Dispatcher {
         attempt.server = job.server
         attempt.credential = job.credential?.name
         attempt.credentialVersion = job.credential?.version
-        attempt.isAtMostOnce = job.isAtMostOnce
         if !judgesApart(attempt, of: job, now: now) { write(attempt, now: now) }
     }
 

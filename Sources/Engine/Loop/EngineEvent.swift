@@ -21,7 +21,7 @@ public enum EngineEvent: Equatable, Sendable {
     case resultsRefused(jobs: Int, reason: String)
     /// A statement failed. Its work is tried again.
     case statementFailed(verb: String, reason: String)
-    /// The database cannot store a result as it is. The job ends with `internal`, with its status and without the body.
+    /// The database refuses to store the body of a result. The job ends with `internal`, with its status and without the body.
     case resultUnstorable(job: Int64, reason: String)
     /// An open transaction has locked these running jobs for about 15 s. Their results wait for its end.
     case resultsLocked(jobs: Int)

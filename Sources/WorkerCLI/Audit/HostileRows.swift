@@ -8,7 +8,7 @@ enum HostileRows {
     /// All rows. The database must refuse each of them.
     static var all: [HostileRow] { urls + headers + bodies + others + specs }
 
-    /// A row of these columns. The error must name `column`, or else the last column.
+    /// A row of these columns. The error must name `column`. If `column` is nil, the error must name the last column.
     private static func row(_ text: String, _ columns: String, _ values: String, at column: String? = nil) -> HostileRow
     {
         let last = columns.split(separator: ",").last.map { String($0.drop { $0 == " " }) } ?? ""
