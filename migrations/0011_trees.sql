@@ -92,6 +92,13 @@ create table postrider_internal.filled_templates (
 comment on table postrider_internal.filled_templates is
   'columns of a job with their templates filled, written when its turn comes; null: the job''s own column applies';
 
+-- Without an index: it is empty for all but the transaction that inserts.
+create unlogged table postrider_internal.exempt_inserts (
+  batch_id bigint not null
+);
+comment on table postrider_internal.exempt_inserts is
+  'the batch whose members expand is inserting, which were checked with it; deleted in the same transaction';
+
 -- Specs
 
 create type postrider_internal.spec_node as (

@@ -635,6 +635,11 @@ ALTER TABLE ONLY postrider.error_codes
 GRANT SELECT ON TABLE postrider.error_codes TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.error_codes TO postrider_worker;
 
+CREATE UNLOGGED TABLE postrider_internal.exempt_inserts (
+    batch_id bigint NOT NULL
+);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.exempt_inserts TO postrider_worker;
+
 CREATE TABLE postrider_internal.failing_lanes (
     at timestamp with time zone NOT NULL,
     bad double precision NOT NULL,
@@ -3936,7 +3941,7 @@ CREATE FUNCTION postrider_internal.each_shape(p_batch jsonb, OUT below text, OUT
 REVOKE ALL ON FUNCTION postrider_internal.each_shape FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.each_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.each_times(p_each jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.each_times(p_each jsonb, p_parent bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -4720,12 +4725,12 @@ CREATE FUNCTION postrider_internal.invalidate_changed_url(p_job postrider.jobs, 
 REVOKE ALL ON FUNCTION postrider_internal.invalidate_changed_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.invalidate_changed_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.is_expanded(p_parent bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.is_being_expanded(p_parent bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider_internal.is_expanded FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.is_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.is_being_expanded FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_being_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_failed_member(p_state "char") RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

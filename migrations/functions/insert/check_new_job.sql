@@ -40,7 +40,7 @@ begin
   end if;
   new.method := upper(new.method collate "C");
   if new.each is not null then
-    new.each := postrider_internal.each_times(new.each);
+    new.each := postrider_internal.each_times(new.each, new.parent_id);
   end if;
   if new.dedupe_key is null or new.queue is null or new.on_duplicate in ('error', 'skip') is not true
     or length(new.dedupe_key) not between 1 and 1000 then

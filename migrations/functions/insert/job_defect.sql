@@ -1,9 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Services, credentials and callbacks that a job names must exist when it is inserted. For a member that expand
 -- inserts, this was checked with its batch. If one of them was deleted since, the member ends like any other job: with
--- error_code config, or with an error of its callback.
---
--- All other rules are checked for such members too, because any role may set the setting postrider.expands.
+-- error_code config, or with an error of its callback. All other rules are checked for such members, too.
 create or replace function postrider_internal.job_defect(p_job postrider.jobs, out column_name text, out reason text,
                                                          out hint text)
 language plpgsql stable
@@ -16,8 +14,7 @@ declare
   v_has_no_base boolean := false;
   v_most bigint;
   v_bytes bigint;
-  v_is_new boolean := current_setting('postrider.expands', true) is distinct
-    from 'on' or not postrider_internal.is_expanded(p_job.parent_id);
+  v_is_new boolean := not postrider_internal.is_being_expanded(p_job.parent_id);
 begin
   select d.c, 'must not be null', 'Leave it out for its default.' into column_name, reason, hint from (values
     (p_job.kind is null, 'kind'), (p_job.queue is null, 'queue'), (p_job.priority is null, 'priority'),
@@ -59,8 +56,7 @@ begin
      'run_at', 'must be a point in time', 'Leave it out to run at once.'),
     -- A deadline that has just passed is valid: the job ends as expired. No transaction or clock difference explains
     -- more than an hour.
-    (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null
-       and current_setting('postrider.makes_ticks', true) is distinct from 'on',
+    (p_job.expires_at < now() - interval '1 hour' and p_job.parent_id is null,
      'expires_at', 'is more than an hour in the past',
      'Give a later time, or leave it out; check the time zone of the value.'),
     (p_job.expires_at <= p_job.run_at and p_job.run_at > now(),

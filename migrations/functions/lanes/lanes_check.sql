@@ -10,8 +10,7 @@ declare
 begin
   -- If a user sets only the time, this is a new pause, and the old reason does not apply.
   if tg_op = 'UPDATE' and new.paused_until is distinct from old.paused_until
-     and new.pause_reason is not distinct from old.pause_reason
-     and current_setting('postrider.is_asked_by_server', true) is distinct from 'on' then
+     and new.pause_reason is not distinct from old.pause_reason then
     new.pause_reason := null;
   end if;
   if new.paused_until is null then

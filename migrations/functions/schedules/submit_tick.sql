@@ -8,7 +8,6 @@ as $$
 declare
   v_spec jsonb := p_schedule.spec || jsonb_build_object('run_at', p_run_at);
   v_text record;
-  v_id bigint;
 begin
   if coalesce(v_spec -> 'tag', 'null') = 'null' then
     v_spec := v_spec || jsonb_build_object('tag', p_schedule.name);
@@ -24,12 +23,8 @@ begin
       v_spec := jsonb_set(v_spec, v_text.path, to_jsonb(replace(v_text.value, '{{{{', '{{')));
     end loop;
   end if;
-  -- Read by job_defect: a tick that is caught up may have expired long ago.
-  perform set_config('postrider.makes_ticks', 'on', true);
-  v_id := (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1,
-                                               p_schedule.created_by))[1];
-  perform set_config('postrider.makes_ticks', '', true);
-  return v_id;
+  return (postrider_internal.insert_spec_jobs(postrider_internal.spec_nodes(v_spec, '$'), null, null, 1,
+                                              p_schedule.created_by))[1];
 end
 $$;
 comment on function postrider_internal.submit_tick(postrider.schedules, timestamptz) is

@@ -13,14 +13,13 @@ begin
     return 0;
   end if;
   select * into v_batch from postrider.jobs j where j.id = p_batch;
-  -- Read by job_defect.
-  perform set_config('postrider.expands', 'on', true);
+  insert into postrider_internal.exempt_inserts (batch_id) values (p_batch);
   v_ids := postrider_internal.insert_spec_jobs(
     postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)),
     p_batch,
     (select coalesce(max(m.position), 0) from postrider_internal.members m where m.parent_id = p_batch), v_count,
     v_batch.created_by);
-  perform set_config('postrider.expands', 'off', true);
+  delete from postrider_internal.exempt_inserts e where e.batch_id = p_batch;
   update postrider_internal.members m
      set item = i.value
     from (select l.spot, i.value
