@@ -86,9 +86,10 @@ struct HeavyRunIfTests {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
+        // A new session may rebuild its relation cache, which opens all catalogue tables. So it connects before the lock.
+        let client = try PGConnection(queue.database)
         // A session that has not yet converted Latin 1 reads this catalogue table.
         try queue.connection.execute("begin; lock table pg_catalog.pg_conversion in access exclusive mode")
-        let client = try PGConnection(queue.database)
         let id = try client.query(
             """
             select postrider.submit('{"chain": [{"url": "\(target.url)/a", "name": "a"},
