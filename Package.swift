@@ -25,6 +25,17 @@ let slim: [LinkerSetting] = [
         .when(configuration: .release))
 ]
 
+/// The tests of the whole product: workers, databases and servers together. One target for each group of topics.
+let integrationTests: [Target] = [
+    "Admin", "Callbacks", "Credentials", "Insert", "Lanes", "Outages", "Pages", "Queue", "Requests", "Roles", "Servers",
+    "Storms", "Trees", "Workers",
+].map { topic in
+    .testTarget(
+        name: "\(topic)IntegrationTests",
+        dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"],
+        path: "Tests/Integration/\(topic)", swiftSettings: strict)
+}
+
 /// A Swift target lists all that it may import; CI builds with the import check set to error.
 let package = Package(
     name: "postrider",
@@ -103,6 +114,5 @@ let package = Package(
         .testTarget(
             name: "PublicSurfaceTests", dependencies: ["WorkerCLI", "Engine", "Migrations", "PGClient", "TestSupport"], exclude: ["Lists"],
             swiftSettings: strict),
-        .testTarget(name: "IntegrationTests", dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"], swiftSettings: strict),
-    ]
+    ] + integrationTests
 )

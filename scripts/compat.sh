@@ -22,4 +22,5 @@ ln -s /usr/share/zoneinfo "$installed/share/timezone"
 
 export POSTRIDER_PG_BIN=$installed/bin REPORTS=.build/compat-reports
 "$POSTRIDER_PG_BIN/postgres" --version
-scripts/test.sh "$1" 'IntegrationTests\.(Pl|Retention|Ro|Sc|Session|Shared|Spec|Sta[lt]|Te|Tr)' 'JobStoreTests|PGClientTests|PrivateClusterTests|AdminTests'
+scripts/test.sh "$1" '^(Roles|Trees)IntegrationTests\.|\.(Plan|Retention|ScheduleJob|SchemaChange|SessionSetting|SpecTime|StaleStatistics|Status|SpecStorm|TreeStorm)Tests' \
+    '^(JobStore|PGClient|PrivateCluster|Admin)Tests\.'

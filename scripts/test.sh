@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the built tests in several processes at once: scripts/test.sh PROGRAM [PATTERN...]
 #
-# Each PATTERN of test names gets a process. Without a pattern, two processes share all tests and take about the same
-# time.
+# Each PATTERN of test names gets a process. Without a pattern, two processes share the test targets so that both take
+# about the same time, by the seconds in scripts/test_seconds.txt.
 # With three processes on two cores, a test that bounds the time of a call or page failed in two of three runs.
 #
-# With ONLY=TOPIC in the environment, one process runs the suites with TOPIC in their names.
+# With ONLY=TOPIC in the environment, one process runs the targets and suites with TOPIC in their names.
 # A process runs as many tests at once as there are cores, because a test mostly waits.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,12 +33,16 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 if [[ -n ${ONLY-} ]]; then
-    run --filter "^\\w+\\.\\w*(?i:$ONLY)\\w*(/|$)"
+    run --filter "^(\\w*(?i:$ONLY)\\w*\\.|\\w+\\.\\w*(?i:$ONLY)\\w*(/|$))"
 elif (($# > 0)); then
     for pattern; do run --filter "$pattern"; done
 else
-    run --filter 'IntegrationTests\.[A-P]'
-    run --skip 'IntegrationTests\.[A-P]'
+    # The longest target first, each to the process with less to do. The second process also takes targets not listed.
+    first=$(grep -v '^#' scripts/test_seconds.txt | sort -rn | awk '
+        { process = sum[1] <= sum[2] ? 1 : 2; sum[process] += $1; if (process == 1) names = names "|" $2 }
+        END { print substr(names, 2) }')
+    run --filter "^($first)\\."
+    run --skip "^($first)\\."
 fi
 
 failed=0

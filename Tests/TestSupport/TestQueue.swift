@@ -120,6 +120,30 @@ public struct TestQueue: ~Copyable {
             "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
     }
 
+    /// Adds a service `api` with these servers at the positions from 1 on, and with more columns.
+    public func addService(_ urls: [String], coolDown: String = "10 min", columns: String = "", values: String = "")
+        throws
+    {
+        try connection.execute(
+            """
+            insert into postrider.services (name, cool_down\(columns)) values ('api', '\(coolDown)'\(values));
+            insert into postrider.servers (service, position, base_url)
+            select 'api', n, u from unnest('{\(urls.joined(separator: ","))}'::text[]) with ordinality as s(u, n)
+            """)
+    }
+
+    /// Starts a job whose call `other` cancels in an open transaction, and ends 20 other jobs. Returns the job.
+    public func cancelOpenly(_ other: borrowing PGConnection, _ target: TargetServer) throws -> Int64 {
+        let id = try insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
+        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
+        try other.execute("begin; select postrider.cancel(\(id))")
+        try insert(20, "url", "'\(target.url)/held/' || i")
+        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
+        target.release()
+        try wait(until: "select count(*) = 20 from postrider_internal.results")
+        return id
+    }
+
     /// Fills the overflow of results with 80 MB: 40,000 rows of ids that no range takes.
     ///
     /// That is more than the feed reads while INSERTs wait. It runs no vacuum, because a test would have to wait for

@@ -10,7 +10,7 @@ struct ServerTests {
     @Test func `a server that begins to fail is left for the next, and no job that may be repeated is lost`() throws {
         let queue = try TestQueue()
         let servers = [
-            try MoodyTarget(failing: TargetStep.answer(503), everyNth: 5), try MoodyTarget(), try MoodyTarget(),
+            try FaultyTarget(failing: TargetStep.answer(503), everyNth: 5), try FaultyTarget(), try FaultyTarget(),
         ]
         try queue.addService(servers.map(\.target.url))
         let workers = try (1...2).map { _ in try RunningWorker(queue.database) }
@@ -38,8 +38,8 @@ struct ServerTests {
 
     @Test func `what may have been sent and must not be repeated ends unknown, and what was not sent goes on`() throws {
         let queue = try TestQueue()
-        let hanging = try MoodyTarget(failing: [.hang])
-        let well = try MoodyTarget()
+        let hanging = try FaultyTarget(failing: [.hang])
+        let well = try FaultyTarget()
         try queue.addService([hanging.target.url, well.target.url])
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -75,8 +75,8 @@ struct ServerTests {
 
     @Test func `in a fleet one call probes in each cool-down, and the server comes back by itself`() throws {
         let queue = try TestQueue()
-        let bad = try MoodyTarget(failing: TargetStep.answer(503))
-        let good = try MoodyTarget()
+        let bad = try FaultyTarget(failing: TargetStep.answer(503))
+        let good = try FaultyTarget()
         try queue.addService(
             [bad.target.url, good.target.url], coolDown: "700 ms", columns: ", min_calls, error_rate",
             values: ", 20, 0.5")
@@ -110,7 +110,7 @@ struct ServerTests {
 
     @Test func `switch_server moves all workers, and each environment has its own`() throws {
         let queue = try TestQueue()
-        let servers = [try MoodyTarget(), try MoodyTarget(), try MoodyTarget()]
+        let servers = [try FaultyTarget(), try FaultyTarget(), try FaultyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
         try queue.connection.execute(
             """
@@ -141,8 +141,8 @@ struct ServerTests {
 
     @Test(.enabled(if: Soak.isOn)) func `a worker that is killed while it probes frees the probe`() throws {
         let queue = try TestQueue()
-        let bad = try MoodyTarget(failing: [.hang])
-        let good = try MoodyTarget()
+        let bad = try FaultyTarget(failing: [.hang])
+        let good = try FaultyTarget()
         try queue.addService([bad.target.url, good.target.url], coolDown: "1 s")
         try queue.connection.execute(
             "update postrider.servers set state = 'aside', open_until = now() where position = 1")

@@ -64,11 +64,11 @@ struct RunningCallTests {
     }
 
     @Test func `an answer that waits to be judged is in attempts`() throws {
-        let target = try ExpensiveAnswerTests.target()
-        let queue = try ExpensiveAnswerTests.queue("5 s")
+        let target = try ExpensiveAnswer.target()
+        let queue = try ExpensiveAnswer.queue("5 s")
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
-        let id = try queue.insert("url, extract", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)'")
+        let id = try queue.insert("url, extract", "'\(target.url)/large', '\(ExpensiveAnswer.expression)'")
         try Self.wait(queue, for: id, "judge")
         try queue.wait(for: id, toBe: "failed")
         #expect(try Self.running(queue) == 0)

@@ -12,7 +12,7 @@ struct OverrunTests {
     @Test func `an answer that takes too long to judge fails alone and keeps its body, and its batch mates succeed`()
         throws
     {
-        let target = try ExpensiveAnswerTests.target()
+        let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let evil = try queue.insert("url, extract", "'\(target.url)/large', '\(Self.extract)'")
         try queue.insert(40, "url, extract", "'\(target.url)/small', '$.a'")
@@ -34,13 +34,13 @@ struct OverrunTests {
     }
 
     @Test func `plain jobs end while expensive answers wait, and explain says so of each`() throws {
-        let target = try ExpensiveAnswerTests.target()
+        let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
         defer { workers.kill() }
         for worker in workers { try worker.wait(for: "enlisted") }
         // These answers keep both judging sessions busy for 40 s, at 2 s each.
-        try queue.insert(40, "url, extract, lane", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)', 'evil'")
+        try queue.insert(40, "url, extract, lane", "'\(target.url)/large', '\(ExpensiveAnswer.expression)', 'evil'")
         try queue.wait(
             until: """
                 select count(*) > 20 and bool_and(coalesce(r.job_id = any (w.judging_jobs), false))
@@ -61,12 +61,12 @@ struct OverrunTests {
 
     /// Two workers with 16 slots each, and 100 rows in the queue.
     @Test(.enabled(if: Soak.isOn)) func `the p99 of plain jobs stays within three times that of a quiet run`() throws {
-        let target = try ExpensiveAnswerTests.target()
+        let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
         for worker in workers { try worker.wait(for: "enlisted") }
         let quiet = try waits(queue, target)
-        try queue.insert(100, "url, extract", "'\(target.url)/large', '\(ExpensiveAnswerTests.evil)'")
+        try queue.insert(100, "url, extract", "'\(target.url)/large', '\(ExpensiveAnswer.expression)'")
         try queue.wait(until: "select sum(judgements_waiting) > 60 from postrider.worker_status")
         let busy = try waits(queue, target)
         #expect(

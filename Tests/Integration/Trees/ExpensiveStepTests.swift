@@ -14,7 +14,7 @@ struct ExpensiveStepTests {
         try TargetServer { request in
             TargetStep.answer(
                 200,
-                request.path == "/large" ? large : request.path == "/list" ? ExpensiveAnswerTests.list : #"{"a": 1}"#)
+                request.path == "/large" ? large : request.path == "/list" ? ExpensiveAnswer.list : #"{"a": 1}"#)
         }
     }
 
@@ -37,7 +37,7 @@ struct ExpensiveStepTests {
 
     @Test func `what reads a large answer is begun on the judging session, and means what it always does`() throws {
         let target = try Self.target()
-        let queue = try ExpensiveAnswerTests.queue("30 s")
+        let queue = try ExpensiveAnswer.queue("30 s")
         let worker = try RunningWorker(queue.database)
         let id = try queue.number(
             """
@@ -56,7 +56,7 @@ struct ExpensiveStepTests {
 
     @Test func `steps of many chains that take hours end one after the other, and other chains go on`() throws {
         let target = try Self.target()
-        let queue = try ExpensiveAnswerTests.queue()
+        let queue = try ExpensiveAnswer.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
         try worker.wait(for: "leading")
         for _ in 1...30 {
@@ -83,7 +83,7 @@ struct ExpensiveStepTests {
     ])
     func `what does not fit into the limit ends its own step`(step: String, named: String) throws {
         let target = try Self.target()
-        let queue = try ExpensiveAnswerTests.queue("100 ms")
+        let queue = try ExpensiveAnswer.queue("100 ms")
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let id = try queue.number(

@@ -7,20 +7,6 @@ import Testing
 
 /// One client's expressions take hours over an answer of 30,000 numbers, while another client's plain jobs run.
 struct ExpensiveAnswerTests {
-    static let evil = "$[*] ? (exists($[*] ? (exists($[*] ? (@ == 3)))))"
-    static let list = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
-
-    static func target() throws -> TargetServer {
-        try TargetServer { request in TargetStep.answer(200, request.path.hasPrefix("/large") ? list : "{\"a\": 1}") }
-    }
-
-    /// A shorter limit than the default, because the tests have many such answers.
-    static func queue(_ limit: String = "300 ms") throws -> TestQueue {
-        let queue = try TestQueue()
-        try queue.connection.execute("update postrider.settings set judge_timeout = '\(limit)'")
-        return queue
-    }
-
     /// Runs 20 plain jobs of another lane in a row. Returns the slowest and the median time in seconds.
     static func plainJobs(_ queue: borrowing TestQueue, _ target: TargetServer) throws -> (
         median: Double, slowest: Double
@@ -43,11 +29,14 @@ struct ExpensiveAnswerTests {
 
     /// Each column whose expression can take hours over an answer.
     static let entries: [(name: String, columns: String, values: String)] = [
-        ("extract", "extract", "'\(evil)'"),
-        ("paginate.items", "paginate", "'{\"style\": \"page\", \"param\": \"p\", \"items\": \"\(evil)\"}'"),
+        ("extract", "extract", "'\(ExpensiveAnswer.expression)'"),
+        (
+            "paginate.items", "paginate",
+            "'{\"style\": \"page\", \"param\": \"p\", \"items\": \"\(ExpensiveAnswer.expression)\"}'"
+        ),
         (
             "paginate.next", "paginate",
-            "'{\"style\": \"cursor\", \"param\": \"p\", \"items\": \"$\", \"next\": \"\(evil)\"}'"
+            "'{\"style\": \"cursor\", \"param\": \"p\", \"items\": \"$\", \"next\": \"\(ExpensiveAnswer.expression)\"}'"
         ),
         ("services.envelope", "service", "'evil'"),
     ]
@@ -55,11 +44,12 @@ struct ExpensiveAnswerTests {
     @Test(arguments: entries.indices)
     func `what takes hours fails with too_expensive and keeps its body, and plain jobs do not wait`(entry: Int) throws {
         let (name, columns, values) = Self.entries[entry]
-        let target = try Self.target()
-        let queue = try Self.queue()
+        let target = try ExpensiveAnswer.target()
+        let queue = try ExpensiveAnswer.queue()
         if columns == "service" {
             try queue.connection.execute(
-                "insert into postrider.services (name, envelope) values ('evil', '{\"code\": \"\(Self.evil)\"}')")
+                "insert into postrider.services (name, envelope) values ('evil', '{\"code\": \"\(ExpensiveAnswer.expression)\"}')"
+            )
         }
         let worker = try RunningWorker(queue.database, concurrency: 4)
         try worker.wait(for: "leading")
@@ -91,15 +81,16 @@ struct ExpensiveAnswerTests {
     }
 
     @Test func `a cached answer is judged apart, too, and its job keeps it`() throws {
-        let target = try Self.target()
-        let queue = try Self.queue()
+        let target = try ExpensiveAnswer.target()
+        let queue = try ExpensiveAnswer.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
         defer { worker.kill() }
         let first = try queue.insert("url, cache_ttl", "'\(target.url)/large', '1 hour'")
         try queue.wait(for: first, toBe: "succeeded")
         let fine = try queue.insert("url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '$[*] ? (@ == 1)'")
         try queue.wait(for: fine, toBe: "succeeded")
-        try queue.insert(30, "url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '\(Self.evil)'")
+        try queue.insert(
+            30, "url, cache_ttl, extract", "'\(target.url)/large', '1 hour', '\(ExpensiveAnswer.expression)'")
         try queue.wait(until: "select exists (select from postrider.worker_status where judgements_waiting > 3)")
         let busy = try Self.plainJobs(queue, target)
         #expect(busy.median < 0.5 && busy.slowest < 2, "\(busy)")
@@ -147,14 +138,15 @@ struct ExpensiveAnswerTests {
 
     @Test func `at_most_once fails alike and is not called again, and a retryable failure is tried again`() throws {
         let target = try TargetServer { request in
-            request.path == "/503" ? TargetStep.answer(503) : TargetStep.answer(200, Self.list)
+            request.path == "/503" ? TargetStep.answer(503) : TargetStep.answer(200, ExpensiveAnswer.list)
         }
-        let queue = try Self.queue()
+        let queue = try ExpensiveAnswer.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
         defer { worker.kill() }
-        let once = try queue.insert("url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
+        let once = try queue.insert(
+            "url, extract, delivery", "'\(target.url)/large', '\(ExpensiveAnswer.expression)', 'at_most_once'")
         let again = try queue.insert(
-            "url, extract, max_attempts, backoff", "'\(target.url)/503', '\(Self.evil)', 2, '{10 ms}'")
+            "url, extract, max_attempts, backoff", "'\(target.url)/503', '\(ExpensiveAnswer.expression)', 2, '{10 ms}'")
         try queue.wait(for: once, toBe: "failed")
         try queue.wait(for: again, toBe: "failed")
         #expect(
@@ -166,12 +158,12 @@ struct ExpensiveAnswerTests {
     }
 
     @Test func `a worker with a full fixture holds such jobs back without an attempt, and they end later`() throws {
-        let target = try Self.target()
-        let queue = try Self.queue("10 ms")
+        let target = try ExpensiveAnswer.target()
+        let queue = try ExpensiveAnswer.queue("10 ms")
         let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])
         defer { worker.kill() }
         // The limit is a quarter of 64 MiB, and each answer takes at least 256 KiB.
-        try queue.insert(120, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
+        try queue.insert(120, "url, extract", "'\(target.url)/large', '\(ExpensiveAnswer.expression)'")
         try queue.wait(until: "select count(*) > 10 from postrider.job_status where state = 'scheduled'")
         #expect(try queue.number("select max(attempt) from postrider.job_status where state = 'scheduled'") == 0)
         try queue.waitUntilDone(90)
@@ -181,11 +173,12 @@ struct ExpensiveAnswerTests {
     }
 
     @Test func `a worker that stops hands back what it has not judged`() throws {
-        let target = try Self.target()
-        let queue = try Self.queue("20 s")
+        let target = try ExpensiveAnswer.target()
+        let queue = try ExpensiveAnswer.queue("20 s")
         let worker = try RunningWorker(queue.database, concurrency: 8, ["--drain", "1s"])
-        try queue.insert(3, "url, extract", "'\(target.url)/large', '\(Self.evil)'")
-        try queue.insert(3, "url, extract, delivery", "'\(target.url)/large', '\(Self.evil)', 'at_most_once'")
+        try queue.insert(3, "url, extract", "'\(target.url)/large', '\(ExpensiveAnswer.expression)'")
+        try queue.insert(
+            3, "url, extract, delivery", "'\(target.url)/large', '\(ExpensiveAnswer.expression)', 'at_most_once'")
         // The server has sent all answers a moment before the worker has read them.
         try queue.wait(until: "select sum(judgements_waiting) = 6 from postrider.worker_status")
         #expect(worker.end(SIGTERM) == 0)

@@ -10,7 +10,7 @@ struct ServerFeatureTests {
     @Test func `what one server answered is in the cache when another is used, and not for another environment`() throws
     {
         let queue = try TestQueue()
-        let servers = [try MoodyTarget(), try MoodyTarget(), try MoodyTarget()]
+        let servers = [try FaultyTarget(), try FaultyTarget(), try FaultyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
         try queue.connection.execute(
             """
@@ -36,7 +36,7 @@ struct ServerFeatureTests {
 
     @Test func `a credential of the service goes along to the next server, and not where it may not`() throws {
         let queue = try TestQueue()
-        let good = try MoodyTarget()
+        let good = try FaultyTarget()
         let urls = try ["http://127.0.0.1:\(TargetServer.freePort())", good.target.url]
         try queue.connection.execute(
             """
@@ -61,7 +61,7 @@ struct ServerFeatureTests {
 
     @Test func `chains, callbacks and the cache see one attempt, however many servers it took`() throws {
         let queue = try TestQueue()
-        let good = try MoodyTarget()
+        let good = try FaultyTarget()
         try queue.addService(
             ["http://127.0.0.1:\(TargetServer.freePort())", "http://127.0.0.1:\(TargetServer.freePort())"] + [
                 good.target.url

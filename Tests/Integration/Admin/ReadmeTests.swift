@@ -10,7 +10,7 @@ struct ReadmeTests {
     @Test func `the README's rows of configuration can be inserted in the order in which they stand`() throws {
         let path = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("README.md")
+            .deletingLastPathComponent().appendingPathComponent("README.md")
         let blocks = try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```")
         let block = try #require(
             blocks.first { $0.hasPrefix("sql\n") && $0.contains("insert into postrider.services") })

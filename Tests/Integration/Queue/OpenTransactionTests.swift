@@ -174,35 +174,38 @@ struct OpenTransactionTests {
     func `one that joins a batch over a list holds up neither other batches nor functions nor heartbeats`(
         elements: Int, isFollowed: Bool
     ) throws {
-        let fixture = try TreeFixture()
-        let target = fixture.target
-        let worker = try RunningWorker(fixture.queue.database)
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let worker = try RunningWorker(queue.database)
+        func submit(_ spec: String) throws -> Int64 {
+            try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
+        }
         let list = (1...elements).map { "\($0)" }.joined(separator: ",")
-        let held = try fixture.submit(
+        let held = try submit(
             #"{"chain": [{"url": "URL/held", "notify": \#(isFollowed)}, "#
                 + #"{"name": "list", "batch": {"each": [\#(list)], "do": {"url": "URL/ok/{{item}}"}}}]}"#)
         try TestClock.wait(20, for: "the first call") { target.underWay == 1 }
         // Takes the position that the first element needs.
-        let other = try PGConnection(fixture.queue.database)
+        let other = try PGConnection(queue.database)
         try other.execute(
             "begin; insert into postrider.jobs (parent_id, url) select id, '\(target.url)/ok' from postrider.jobs where name = 'list'"
         )
         target.release()
         // The batch is deferred and not checked again and again.
-        try fixture.queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
+        try queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
         for round in 1...3 {
-            let id = try fixture.submit(
+            let id = try submit(
                 #"{"batch": [{"url": "URL/ok/a"}, {"chain": [{"url": "URL/ok/b"}, {"url": "URL/ok/c", "notify": true}]}]}"#
             )
-            try fixture.queue.wait(for: id, toBe: "succeeded")
-            let moment = try fixture.queue.text("select now()::text") ?? ""
-            try fixture.queue.wait(
+            try queue.wait(for: id, toBe: "succeeded")
+            let moment = try queue.text("select now()::text") ?? ""
+            try queue.wait(
                 until: "select heartbeat_at > timestamptz '\(moment)' from postrider_internal.workers")
             #expect(target.requests("/ok/c").count == round)
         }
-        #expect(try fixture.queue.state(held) == "running")
+        #expect(try queue.state(held) == "running")
         try other.execute("rollback")
-        try fixture.queue.wait(for: held, toBe: "succeeded")
+        try queue.wait(for: held, toBe: "succeeded")
         #expect(Set(target.requests.map(\.path)).count == elements + 4)
         #expect(target.requests.count == elements + 1 + 3 * 3)
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
@@ -238,19 +241,5 @@ struct OpenTransactionTests {
         try queue.wait(until: "select not exists (select from postrider.cache_entries)")
         #expect(try get() == "12")
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
-    }
-}
-
-extension TestQueue {
-    /// Starts a job whose call `other` cancels in an open transaction, and ends 20 other jobs. Returns the job.
-    func cancelOpenly(_ other: borrowing PGConnection, _ target: TargetServer) throws -> Int64 {
-        let id = try insert("url, delivery", "'\(target.url)/held', 'at_most_once'")
-        try TestClock.wait(10, for: "the call") { target.underWay == 1 }
-        try other.execute("begin; select postrider.cancel(\(id))")
-        try insert(20, "url", "'\(target.url)/held/' || i")
-        try TestClock.wait(10, for: "all calls") { target.underWay > 1 }
-        target.release()
-        try wait(until: "select count(*) = 20 from postrider_internal.results")
-        return id
     }
 }
