@@ -12,7 +12,7 @@ struct CallReportsTests {
             done: done)
     }
 
-    @Test func `what has not changed is not written again`() {
+    @Test func `a report contains only calls that changed or ended since the last report`() {
         var reports = CallReports()
         #expect(reports.report([]) == nil && !reports.isOpen)
         #expect(reports.report([call(1), call(2)])?.changed.count == 2 && reports.isOpen)
@@ -24,7 +24,7 @@ struct CallReportsTests {
         #expect(reports.report([]) == nil)
     }
 
-    @Test func `after a failure all is written, and all else deleted`() {
+    @Test func `after a failed report, the next report replaces all reported calls`() {
         var reports = CallReports()
         reports.forget()
         #expect(!reports.isOpen, "nothing was ever written")

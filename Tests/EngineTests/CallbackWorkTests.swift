@@ -8,7 +8,7 @@ import Testing
 struct CallbackWorkTests {
     private func lease(_ id: Int64) -> Lease { Lease(track: 1, seq: id, fence: 1, jobID: id, attempt: 1) }
 
-    @Test func `one conclusion is under way at a time, and goes on while there is more`() {
+    @Test func `a worker sends one conclusion at a time and continues while jobs wait`() {
         var callbackWork = CallbackWork()
         let answer1 = callbackWork.concludes(now: 0)
         #expect(!answer1)
@@ -30,7 +30,7 @@ struct CallbackWorkTests {
         #expect(callbackWork.isQuiet && !callbackWork.hasWork)
     }
 
-    @Test func `after a failure it rests, and what failed is to be put off`() {
+    @Test func `a worker rests after a failed conclusion and marks the failure for deferral`() {
         var callbackWork = CallbackWork()
         callbackWork.endsWait()
         _ = callbackWork.concludes(now: 5)
@@ -44,7 +44,7 @@ struct CallbackWorkTests {
         #expect(!callbackWork.hasFailed)
     }
 
-    @Test func `four refusals in a row make the session suspect, then eight, and one that is stored forgives`() {
+    @Test func `a session counts as suspect after 4, 8, 16 and 32 refusals in a row`() {
         var callbackWork = CallbackWork()
         var suspicions: [Int] = []
         for count in 1...40 {
@@ -64,7 +64,7 @@ struct CallbackWorkTests {
         #expect(callbackWork.distrustsSession)
     }
 
-    @Test func `after one that stored no end but why not it rests, and nothing more is put off`() {
+    @Test func `after a conclusion that recorded callback failures, a worker rests without deferring a job`() {
         var callbackWork = CallbackWork()
         callbackWork.endsWait()
         _ = callbackWork.concludes(now: 5)
@@ -76,7 +76,7 @@ struct CallbackWorkTests {
         #expect(again)
     }
 
-    @Test func `hooks that a lost connection cut off are asked for again, in order`() {
+    @Test func `hooks that a lost connection interrupted are requested again in order`() {
         var callbackWork = CallbackWork()
         for id in 1...3 { callbackWork.hooksWait(slot: Int(id), lease(Int64(id))) }
         let first = callbackWork.nextBeginning(now: 0)
@@ -96,7 +96,7 @@ struct CallbackWorkTests {
     }
 
     @Test
-    func `a conclusion that ends the connection twice in a row is to be put off, and one that is stored forgives`() {
+    func `a conclusion that loses the connection twice without a success between is deferred`() {
         var callbackWork = CallbackWork()
         callbackWork.endsWait()
         for (loss, isPutOff) in [(1, false), (2, true), (3, true)] {
@@ -118,7 +118,7 @@ struct CallbackWorkTests {
         #expect(callbackWork.hasFailed)
     }
 
-    @Test func `hooks that end the connection three times are left out, and what became of their job is asked`() {
+    @Test func `hooks that lose the connection three times are skipped and their job begins without them`() {
         var callbackWork = CallbackWork()
         callbackWork.hooksWait(slot: 4, lease(4))
         for loss in UInt64(1)...5 {
@@ -133,7 +133,7 @@ struct CallbackWorkTests {
     }
 
     @Test(arguments: [true, false])
-    func `a job of which nothing is known yet is asked for again, ever later, and holds up no other`(withHooks: Bool) {
+    func `a job without a known result is queried at doubling intervals and delays no other`(withHooks: Bool) {
         var callbackWork = CallbackWork()
         callbackWork.hooksWait(slot: 1, lease(1))
         callbackWork.hooksWait(slot: 2, lease(2))
@@ -159,7 +159,7 @@ struct CallbackWorkTests {
         #expect(givenUp == (withHooks ? [] : [1]))
     }
 
-    @Test func `no answer for ten seconds means that the session is stuck, and each answer begins them anew`() {
+    @Test func `a session without an answer for ten seconds is stuck, and each answer restarts the time`() {
         var callbackWork = CallbackWork()
         callbackWork.hooksWait(slot: 1, lease(1))
         callbackWork.hooksWait(slot: 2, lease(2))

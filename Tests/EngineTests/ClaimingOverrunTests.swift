@@ -25,7 +25,7 @@ struct ClaimingOverrunTests: DispatcherCases {
         }
     }
 
-    @Test func `an answer that takes the claiming session too long goes alone, then to the judging session`() {
+    @Test func `an answer that overruns twice on the claiming session moves to the judging session`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })
         dispatcher.isDraining = true
@@ -57,7 +57,7 @@ struct ClaimingOverrunTests: DispatcherCases {
 
     /// While no batch is stored, the time limit says nothing about a single answer. All answers wait, and the judging
     /// session gets none.
-    @Test func `a database that is slow for ten minutes ends no job`() {
+    @Test func `a database that is too slow for ten minutes fails no job`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })
         dispatcher.isDraining = true
@@ -88,7 +88,7 @@ struct ClaimingOverrunTests: DispatcherCases {
         #expect(stored == Array(repeating: .succeeded, count: 9))
     }
 
-    @Test func `the bytes of unwritten attempts are counted wherever they wait`() {
+    @Test func `the bytes of unwritten attempts count in every place where the attempts wait`() {
         var dispatcher = dispatcher(capacity: 9)
         for id in 1...4 { dispatcher.write(.ofSize(id << 20, id: Int64(id)), now: moment) }
         dispatcher.judgeApart(.ofSize(5 << 20, id: 5), now: moment)
@@ -127,8 +127,7 @@ struct ClaimingOverrunTests: DispatcherCases {
         check(0, largest: 0)
     }
 
-    @Test func `a preparation that takes too long is made again job by job, and a job that takes too long alone waits`()
-    {
+    @Test func `an overrunning preparation is repeated job by job, and a job that overruns alone waits`() {
         var dispatcher = dispatcher(capacity: 9)
         _ = claim(&dispatcher, (1...9).map { rich($0) })
         dispatcher.isDraining = true
@@ -150,7 +149,7 @@ struct ClaimingOverrunTests: DispatcherCases {
         #expect(dispatcher.finished.map(\.lease.seq) == [5])
     }
 
-    @Test func `if no job can be prepared in time, all go back without an attempt`() {
+    @Test func `if no job can be prepared in time, all jobs go back without an attempt`() {
         var dispatcher = dispatcher(capacity: 9)
         _ = claim(&dispatcher, (1...9).map { rich($0) })
         dispatcher.isDraining = true

@@ -63,8 +63,7 @@ struct DeferredAttemptsTests {
         return trial
     }
 
-    @Test func `a result that is refused even without its body goes alone, later and later, and the others are stored`()
-    {
+    @Test func `a result refused even without its body waits alone while all other results are stored`() {
         let trial = trial(.unstorable, seconds: 200, lastAfter: 59) { seq, _ in seq == 7 }
         #expect(trial.refusals.filter { $0.recovery != .report }.map(\.recovery) == [.reportJob(7)])
         let later = trial.refusals.filter { $0.at > 1 }
@@ -75,7 +74,7 @@ struct DeferredAttemptsTests {
     }
 
     @Test(arguments: [[7], [7, 31]])
-    func `what is refused again and again goes alone, ever later, and holds up none of the others`(bad: [Int64]) {
+    func `a repeatedly refused result is sent alone and delays other results at most 12 s`(bad: [Int64]) {
         let trial = trial(.failure, seconds: 100) { seq, _ in bad.contains(seq) }
         #expect(trial.refusals.allSatisfy { $0.recovery == .report })
         // The refusals come at 15, 31, 61 and 91 s, or a little later.
@@ -83,7 +82,7 @@ struct DeferredAttemptsTests {
         #expect(trial.stored.count == 60 - bad.count && trial.stored.values.allSatisfy { $0 <= 12 })
     }
 
-    @Test func `a database that refuses all for half a minute gets all then`() {
+    @Test func `after half a minute of refusals, all results are stored within 32 s`() {
         let trial = trial(.failure, seconds: 100) { _, at in at < 30 }
         // The waits grow: 9 statements in half a minute. The next one is stored at most 30 s later.
         #expect(trial.refusals.count <= 9)
@@ -91,7 +90,7 @@ struct DeferredAttemptsTests {
         #expect(trial.isWritten)
     }
 
-    @Test func `what somebody has locked is deferred at once, and holds up none of the others`() {
+    @Test func `results of locked rows are deferred at once and delay no other result`() {
         var dispatcher = dispatcher(ended: 60)
         let second: UInt64 = 1_000_000_000
         var time = moment
@@ -131,7 +130,7 @@ struct DeferredAttemptsTests {
     }
 
     @Test(arguments: [false, true])
-    func `one that waits for another lock than that of its row is found, and comes again later and later`(
+    func `a result that waits for a lock outside its row is isolated and retried`(
         isDraining: Bool
     ) {
         var dispatcher = dispatcher(ended: 60)
@@ -172,7 +171,7 @@ struct DeferredAttemptsTests {
         #expect(stored[7] == (isDraining ? 20 : 35))
     }
 
-    @Test func `what is deferred still holds its lease, and the end of a worker does not leave it behind`() {
+    @Test func `a deferred result keeps its lease and is still written while the worker drains`() {
         var dispatcher = dispatcher(ended: 1)
         if let (number, _) = dispatcher.nextExchange(now: moment) {
             _ = dispatcher.exchangeFailed(number, .locked, now: moment)

@@ -8,14 +8,14 @@ import Testing
 
 /// The order of events in one dispatcher. Tests/Simulation runs whole fleets.
 struct DispatcherTests: DispatcherCases {
-    @Test func `without a number nothing is sent`() {
+    @Test func `a worker without a number sends no exchange`() {
         var dispatcher = Dispatcher(capacity: 4, canListen: true)
         dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
         let isSent = dispatcher.nextExchange(now: moment) != nil
         #expect(!isSent)
     }
 
-    @Test func `claims under way reserve the slots they may fill`() {
+    @Test func `a claim in flight reserves the slots that it may fill`() {
         var dispatcher = dispatcher()
         let first = dispatcher.nextExchange(now: moment)
         #expect(first?.exchange.claim?.limit == 4)
@@ -27,7 +27,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(claim(&dispatcher, [job(1), job(2)]).count == 2)
     }
 
-    @Test func `one that is not heard writes what has ended and looks for nothing`() {
+    @Test func `a worker with an unanswered heartbeat writes results but claims and surveys nothing`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, [job(1)])
         dispatcher.isUnheard = true
@@ -37,7 +37,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(look == nil && exchange?.batch != nil && exchange?.claim == nil)
     }
 
-    @Test func `what has ended and what is free go in one exchange`() {
+    @Test func `one exchange contains ended attempts and a claim for free slots`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
         dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
@@ -47,7 +47,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(next?.exchange.claim?.above == 7)
     }
 
-    @Test func `an exchange taken back is sent again with what has ended since`() {
+    @Test func `an exchange that was taken back is sent again with newly ended attempts`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
         let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
@@ -63,7 +63,7 @@ struct DispatcherTests: DispatcherCases {
     /// - 2. The leader has declared the worker lost, and the database refuses the claim.
     /// - 3. The session first reports the finish as aborted.
     /// - 4. It then reports the claim.
-    @Test func `a claim refused together with a finish leads to a new number`() {
+    @Test func `a worker enlists again if its claim is refused behind an aborted finish`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
         dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
@@ -73,7 +73,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.finished.count == 1)
     }
 
-    @Test func `after a failure it rests for 250 ms`() {
+    @Test func `a worker rests for 250 ms after a failed exchange`() {
         var dispatcher = dispatcher()
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         #expect(dispatcher.exchangeFailed(number, .failure, now: moment) == .report)
@@ -84,7 +84,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(later)
     }
 
-    @Test(arguments: 0..<9) func `the one attempt that cannot be stored is found by halves, and fails alone`(bad: Int) {
+    @Test(arguments: 0..<9) func `the only unstorable attempt of a batch is found and fails alone`(bad: Int) {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { job($0) })
         dispatcher.isDraining = true
@@ -113,7 +113,7 @@ struct DispatcherTests: DispatcherCases {
 
     /// The worker enlists after this claim, which makes the claimed rows ready again. A call for them would be a second
     /// call.
-    @Test func `rows claimed for a number that is given up are not called`() {
+    @Test func `a worker does not call jobs that were claimed for its old number`() {
         var dispatcher = dispatcher()
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         _ = dispatcher.beginEnlisting()
@@ -123,7 +123,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.isWritten == true)
     }
 
-    @Test func `a new number takes running calls along, and drops those whose lease is gone`() {
+    @Test func `a worker with a new number keeps running calls and drops calls without a lease`() {
         var dispatcher = dispatcher()
         let slots = claim(&dispatcher, (1...4).map { job($0) })
         dispatcher.callEnded(slot: slots[3], CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
@@ -146,7 +146,7 @@ struct DispatcherTests: DispatcherCases {
     ///
     /// The leases that the new number takes over must include its attempt. Otherwise its job becomes ready and is
     /// called again.
-    @Test func `a new number takes along what a finish under way may bring back`() {
+    @Test func `a worker that enlists again keeps the leases of attempts whose finish is in flight`() {
         var dispatcher = dispatcher(capacity: 64)
         let slots = claim(&dispatcher, (1...64).map { job($0) })
         let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
@@ -162,7 +162,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.finished.map(\.lease.seq).sorted() == [1, 2])
     }
 
-    @Test func `an attempt that goes on at another server is looked for at its old place`() {
+    @Test func `an attempt that continues at another server causes a survey`() {
         var dispatcher = dispatcher()
         var wanted = job(1)
         wanted.server = ServerChoice(id: 3, hasNext: true)
@@ -179,7 +179,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.pollSchedule.wantsSurvey)
     }
 
-    @Test func `at the end of a drain only what may have been sent and must not be repeated is unknown`() {
+    @Test func `after a drain only at-most-once jobs that may have been sent end as unknown`() {
         var dispatcher = dispatcher()
         let jobs = [job(1), job(2), job(3, isAtMostOnce: true), job(4, isAtMostOnce: true)]
         let slots = claim(&dispatcher, jobs)
@@ -191,7 +191,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(batch?.attempts.map(\.verdict.kind) == [.handedBack, .handedBack, .handedBack, .unknown])
     }
 
-    @Test func `a job whose call found no descriptor goes back as if it had never been claimed`() {
+    @Test func `a job whose call found no descriptor is handed back without a result`() {
         var dispatcher = dispatcher()
         var lack = CallFailure(.connect, "no descriptor", sent: .no)
         lack.lacksDescriptors = true
@@ -205,7 +205,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(attempt?.isJudged == false)
     }
 
-    @Test func `a worker that drains claims nothing and looks for nothing`() {
+    @Test func `a draining worker neither claims jobs nor surveys tracks`() {
         var dispatcher = dispatcher()
         dispatcher.isDraining = true
         let claims = dispatcher.nextExchange(now: moment) != nil
@@ -214,14 +214,14 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.nextLook(canSurvey: true) == nil)
     }
 
-    @Test func `a full worker sleeps: neither polls nor surveys wake it`() {
+    @Test func `a worker without free slots neither polls nor surveys`() {
         var dispatcher = dispatcher()
         #expect(claim(&dispatcher, (1...4).map { job($0) }).count == 4)
         #expect(dispatcher.nextLook(canSurvey: true) == nil)
         #expect(dispatcher.surveyBegins(now: moment * 2) == false)
     }
 
-    @Test func `with all exchanges under way no deadline keeps the loop awake`() {
+    @Test func `a worker with two exchanges in flight has no deadline`() {
         var dispatcher = dispatcher(capacity: 64)
         let slots = claim(&dispatcher, (1...64).map { job($0) })
         let outcome = CallOutcome(.response(HTTPResponse(status: 200)))
@@ -235,7 +235,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(dispatcher.deadline(now: moment) == nil)
     }
 
-    @Test func `after an empty claim it claims again at the next poll, not before`() {
+    @Test func `after an empty claim, a worker claims again at its next poll and not before`() {
         var dispatcher = dispatcher()
         #expect(claim(&dispatcher, []).isEmpty)
         let look = dispatcher.nextLook(canSurvey: false) ?? 0
@@ -247,7 +247,7 @@ struct DispatcherTests: DispatcherCases {
         #expect((early, due) == (false, true))
     }
 
-    @Test func `on a queue without tracks it listens after 25 looks, and its polls slow down`() {
+    @Test func `a worker on a queue without tracks starts to listen after 25 polls`() {
         var dispatcher = Dispatcher.enlisted(capacity: 4)
         var now = moment
         var changes: [PickupMode.Change] = []
@@ -260,7 +260,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(now - moment < 300_000_000)
     }
 
-    @Test func `news during a claim make its empty answer prove nothing`() {
+    @Test func `a notification during an empty claim makes the worker claim again`() {
         var dispatcher = dispatcher()
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         _ = dispatcher.jobsAnnounced(now: moment)

@@ -8,7 +8,7 @@ import Testing
 /// Log lines about statements that failed.
 struct EngineEventTests {
     @Test(arguments: [("26000", true), ("42P05", true), ("42883", false)])
-    func `where the server does not know a prepared statement, the log says what to do`(state: String, isHinted: Bool) {
+    func `the log hints at --prepare off after an error about prepared statements`(state: String, isHinted: Bool) {
         let error = PGError(.server, operation: "runQueueDuties", "no", sqlState: SQLState(rawValue: state))
         guard
             case .statementFailed("runQueueDuties", let reason) = EngineEvent.statementFailed(

@@ -14,17 +14,17 @@ struct ExchangePolicyTests {
             isPaused: isPaused)
     }
 
-    @Test func `with nothing to do nothing is sent`() {
+    @Test func `a worker without results and claimable slots sends no exchange`() {
         #expect(!isDue())
         #expect(!isDue(underWay: 1, waited: .max))
     }
 
-    @Test func `an idle system waits for nothing`() {
+    @Test func `an idle worker sends a single result or claim at once`() {
         #expect(isDue(finished: 1))
         #expect(isDue(claimable: 1))
     }
 
-    @Test func `where attempts end close behind each other few wait for more, and so does a claim for few`() {
+    @Test func `during a pause after a dense exchange, fewer than 16 results or free slots wait`() {
         #expect(!isDue(finished: 15, isPaused: true))
         #expect(isDue(finished: 16, isPaused: true))
         #expect(!isDue(claimable: 15, isPaused: true))
@@ -32,12 +32,12 @@ struct ExchangePolicyTests {
         #expect(isDue(finished: 1, claimable: 16, isPaused: true))
     }
 
-    @Test func `two are under way at most`() {
+    @Test func `a worker has at most two exchanges in flight`() {
         #expect(isDue(underWay: 1, finished: 256, claimable: 64))
         #expect(!isDue(underWay: 2, finished: 256, claimable: 64, waited: .max))
     }
 
-    @Test func `the second is worth its commit, or has waited 3 ms`() {
+    @Test func `a second exchange needs 16 results, 16 free slots or a result 3 ms old`() {
         #expect(!isDue(underWay: 1, finished: 15))
         #expect(isDue(underWay: 1, finished: 16))
         #expect(!isDue(underWay: 1, claimable: 15))
@@ -48,7 +48,7 @@ struct ExchangePolicyTests {
     }
 
     @Test(arguments: [(1, 1), (4, 1), (8, 2), (64, 16), (128, 32), (10_000, 32)])
-    func `what is worth it grows with the worker up to half a claim`(capacity: Int, worth: Int) {
+    func `the minimum size of a second exchange grows with the slots up to 32 results`(capacity: Int, worth: Int) {
         #expect(isDue(underWay: 1, finished: worth, capacity: capacity))
         #expect(!isDue(underWay: 1, finished: worth - 1, capacity: capacity))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// The failed jobs that the log names, and those that it only counts.
+/// Failed jobs that the log names, and failed jobs that the log only counts.
 struct FailureReportsTests {
     private static let second: UInt64 = 1_000_000_000
     private var reports = FailureReports()
@@ -20,7 +20,7 @@ struct FailureReportsTests {
         return [found.rest, found.told.count]
     }
 
-    @Test mutating func `the first ten of a minute have a line each, the others are counted at its end`() {
+    @Test mutating func `the log names the first ten failed jobs per minute and counts the others`() {
         #expect(found([], jobs: 0, at: 1) == [0, 0])
         #expect(found(Self.failures(4), jobs: 4, at: 5) == [0, 4])
         #expect(found(Self.failures(10), jobs: 5_000, at: 6) == [0, 6])
@@ -33,12 +33,12 @@ struct FailureReportsTests {
         #expect(found(Self.failures(10), jobs: 10, at: 160) == [1, 10])
     }
 
-    @Test mutating func `a line for several jobs counts for all of them`() {
+    @Test mutating func `a log line for several failed jobs counts all of them`() {
         #expect(found(Self.failures(3, of: 20), jobs: 61, at: 1) == [0, 3])
         #expect(found([], jobs: 0, at: 61) == [1, 0])
     }
 
-    @Test mutating func `what nobody was told of is there when the worker looks no more, once`() {
+    @Test mutating func `a stopping worker logs the count of unreported failed jobs once`() {
         _ = found(Self.failures(10), jobs: 30, at: 1)
         #expect(reports.takeRest() == 20)
         #expect(reports.takeRest() == 0)

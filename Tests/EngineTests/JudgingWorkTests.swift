@@ -20,7 +20,7 @@ struct JudgingWorkTests {
         return attempt.lease.jobID
     }
 
-    @Test func `one at a time, and lanes take turns`() {
+    @Test func `the judging session judges one attempt at a time and alternates between lanes`() {
         var judgingWork = JudgingWork()
         for (id, lane) in [(1, "a"), (2, "a"), (3, "a"), (4, "b"), (5, "c")] {
             judgingWork.put(attempt(Int64(id), lane: lane), now: 0)
@@ -37,7 +37,7 @@ struct JudgingWorkTests {
         #expect(judgingWork.isEmpty && !judgingWork.hasWork && judgingWork.weight == 0)
     }
 
-    @Test func `its jobs are listed up to a limit, the one that is being judged first`() {
+    @Test func `jobs that wait for judgement are listed up to a limit, the judged job first`() {
         var judgingWork = JudgingWork()
         #expect(judgingWork.jobs(limit: 9) == [])
         for (id, lane) in [(1, "a"), (2, "a"), (3, "a"), (4, "b")] {
@@ -53,7 +53,7 @@ struct JudgingWorkTests {
         #expect(!judgingWork.jobs(limit: 9).contains(1))
     }
 
-    @Test func `steps of trees and answers take turns`() {
+    @Test func `the judging session alternates between tree steps and answers`() {
         var judgingWork = JudgingWork()
         judgingWork.put(attempt(1, lane: "a"), now: 0)
         judgingWork.put(attempt(2, lane: "b"), now: 0)
@@ -74,7 +74,7 @@ struct JudgingWorkTests {
         #expect(lane == "x")
     }
 
-    @Test func `after the whole time the job fails and keeps its answer, before it is tried again`() {
+    @Test func `a job whose judgement exceeds the full time limit fails and keeps its answer`() {
         var judgingWork = JudgingWork()
         judgingWork.timeout = 500
         judgingWork.put(attempt(1, lane: "a"), now: 0)
@@ -92,7 +92,7 @@ struct JudgingWorkTests {
         #expect(end?.outcome != nil && end?.expensive == nil && judgingWork.isEmpty)
     }
 
-    @Test func `a cached answer that is too expensive goes once more, to be stored with its job`() {
+    @Test func `a cached answer that is too expensive is sent once more before its job fails`() {
         var judgingWork = JudgingWork()
         var cached = attempt(1, lane: "a")
         cached.isCached = true
@@ -111,7 +111,7 @@ struct JudgingWorkTests {
         #expect(end?.verdict.code == .tooExpensive && end?.isJudged == false)
     }
 
-    @Test func `a large answer without an expensive expression has a second more for each MiB`() {
+    @Test func `the judging time of a large answer without expensive expressions grows one second per MiB`() {
         var judgingWork = JudgingWork()
         judgingWork.put(attempt(1, lane: "a", bytes: 3 << 20, columns: ""), now: 0)
         judgingWork.put(attempt(2, lane: "b", bytes: 3 << 20), now: 0)
@@ -122,7 +122,7 @@ struct JudgingWorkTests {
         #expect(expensive?.limit == 2_000)
     }
 
-    @Test func `jobs are held once what waits counts for the whole limit`() {
+    @Test func `jobs are held once the attempts that wait for judgement reach the limit`() {
         var judgingWork = JudgingWork()
         judgingWork.limit = 4 * JudgingWork.leastWeight
         #expect(judgingWork.hold { 1_000 } == nil)
@@ -135,7 +135,7 @@ struct JudgingWorkTests {
         #expect(judgingWork.count == 3 && judgingWork.weight == judgingWork.limit)
     }
 
-    @Test func `what was cancelled is not judged, and an answer for it means nothing`() {
+    @Test func `a cancelled attempt is not judged, and its late result is ignored`() {
         var judgingWork = JudgingWork()
         for id in 1...3 { judgingWork.put(attempt(Int64(id), lane: "a"), now: 7) }
         let task = judgingWork.next(worker: 1, now: 7)
@@ -166,7 +166,7 @@ struct JudgingWorkTests {
         #expect(refused?.lease.jobID == 1 && judgingWork.isEmpty)
     }
 
-    @Test func `a lost connection loses nothing, and the rest after each failure grows`() {
+    @Test func `a lost connection keeps waiting attempts, and the pause after each loss grows to 30 s`() {
         var judgingWork = JudgingWork()
         judgingWork.put(attempt(1, lane: "a"), now: 0)
         var now: UInt64 = 0
@@ -185,7 +185,7 @@ struct JudgingWorkTests {
     }
 
     @Test(arguments: [false, true])
-    func `an answer that the database cannot store keeps its status, and is not sent twice`(isAtMostOnce: Bool) {
+    func `an unstorable answer ends its job with the status and without the body`(isAtMostOnce: Bool) {
         var judgingWork = JudgingWork()
         var first = attempt(1, lane: "a", bytes: 10)
         first.isAtMostOnce = isAtMostOnce

@@ -10,7 +10,7 @@ struct LeaderCursorsTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = LeaderCursors()
 
-    @Test mutating func `folding starts at the beginning a minute after the last time that was answered`() {
+    @Test mutating func `the leader folds from the beginning a minute after the last answered full fold`() {
         #expect(marks.foldAfter(now: 0) == 0)
         marks.foldedTo(50_000, now: 2 * Self.second)
         #expect(marks.foldAfter(now: 61 * Self.second) == 50_000 - LeaderCursors.overlapTallies)
@@ -22,7 +22,7 @@ struct LeaderCursorsTests {
         #expect(marks.foldAfter(now: 122 * Self.second) == 60_000 - LeaderCursors.overlapTallies)
     }
 
-    @Test mutating func `expiring starts at the beginning ten seconds after the last time that was answered`() {
+    @Test mutating func `the leader searches all jobs for expiry ten seconds after the last answered full search`() {
         for now in [0, Self.second] {
             let isFull = marks.expiresFromStart(now: now)
             #expect(isFull)
@@ -35,12 +35,12 @@ struct LeaderCursorsTests {
         #expect(again)
     }
 
-    /// The worker leads twice without a sign of the leader between:
+    /// The worker leads twice and does not notice the leader in between:
     /// - 1. The worker leads, and its session stalls for longer than the lease of the leader.
     /// - 2. Another worker leads, and ends.
     /// - 3. The worker asks again and leads. It has received no answer that it had stopped to lead.
     @Test
-    mutating func `a new epoch starts everything at the beginning, also where the lease was never seen to be gone`() {
+    mutating func `a new leader epoch resets all cursors even if the worker missed the change`() {
         for (epoch, isNew) in [(Int64(5), true), (5, false), (7, true)] {
             #expect(marks.lead(epoch: epoch) == isNew)
             let since = marks.promoteFrom(now: Self.second)

@@ -37,7 +37,7 @@ struct MemoryBudgetTests {
         return Fixture(budget)
     }
 
-    @Test func `small jobs are claimed freely, and none when the budget is used`() {
+    @Test func `small jobs are claimed freely until the memory budget is used`() {
         let idle = MemoryBudget(total: 256 << 20, slots: 64)
         #expect(idle.claimable(64, unwritten: 0) == 64)
         #expect(idle.claimable(64, unwritten: 230 << 20) == 64)
@@ -46,7 +46,7 @@ struct MemoryBudgetTests {
         #expect(many.claimable(5_000, unwritten: 0) == 5_000)
     }
 
-    @Test func `bodies are granted while a whole answer still fits beside them`() {
+    @Test func `request bodies are admitted while memory for one whole answer remains`() {
         let fixture = Self.fixture()
         var granted = 0
         for slot in 0..<64 where fixture.admit(slot, 10) {
@@ -62,7 +62,7 @@ struct MemoryBudgetTests {
         #expect(fixture.admit(63, 10))
     }
 
-    @Test func `a body that can never fit is known as such, one that fits alone is granted alone`() {
+    @Test func `a body larger than the budget never fits, and a large body is admitted alone`() {
         let fixture = Self.fixture(64, slots: 16)
         #expect(!fixture.budget.fits(Self.body(200)))
         #expect(fixture.budget.fits(Self.body(16)))
@@ -74,7 +74,7 @@ struct MemoryBudgetTests {
         #expect(fixture.admit(1, 25))
     }
 
-    @Test func `answers are granted as a whole, in turn, and all of them end`() {
+    @Test func `answers get memory for their whole size in turn until all have ended`() {
         let fixture = Self.fixture()
         var waiting = Array(0..<64)
         var rounds = 0
@@ -90,7 +90,7 @@ struct MemoryBudgetTests {
         #expect(most > 10 && most < 25)
     }
 
-    @Test func `what has waited for long goes first, and is granted at last`() {
+    @Test func `an answer that waits long blocks later requests until it gets its memory`() {
         let fixture = Self.fixture(256, slots: 8)
         let large = fixture.budget.mostAnswer(64 << 20, 0)
         #expect(large == 64 << 20)
@@ -108,7 +108,7 @@ struct MemoryBudgetTests {
         #expect(fixture.grant(0, large) == large)
     }
 
-    @Test func `calls over HTTP2 have their answers granted when they begin, up to half of the budget`() {
+    @Test func `HTTP/2 calls get memory for their answers at the start, up to half the budget`() {
         let fixture = Fixture(MemoryBudget(total: 256 << 20, slots: 64))
         var shared = 0
         for slot in 0..<64 {
@@ -124,7 +124,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test func `all that was taken is given back`() {
+    @Test func `ended calls return all their memory to the budget`() {
         let fixture = Fixture(MemoryBudget(total: 256 << 20, slots: 4))
         let before = fixture.budget
         for slot in 0..<4 {
@@ -144,7 +144,7 @@ struct MemoryBudgetTests {
         #expect(fixture.budget == before)
     }
 
-    @Test func `attempts that wait for judgement have a quarter`() {
+    @Test func `attempts that wait for judgement may use a quarter of the memory`() {
         var dispatcher = Dispatcher(capacity: 4, canListen: true, memory: 64 << 20)
         #expect(dispatcher.expensiveHold == nil)
         for id in 1...64 {

@@ -12,19 +12,19 @@ struct MemoryTrimTests {
         (0..<count).map { _ in marks.isDue(inFlight: inFlight) }
     }
 
-    @Test mutating func `what the start has left is given back in the first rest, once`() {
+    @Test mutating func `a worker trims memory once at its first idle heartbeat`() {
         let said = beats(3)
         #expect(said == [true, false, false])
     }
 
-    @Test mutating func `after calls it waits for a whole heartbeat without any`() {
+    @Test mutating func `after calls, a worker trims memory after one whole heartbeat without calls`() {
         _ = beats(1)
         marks.claimed()
         let said = beats(3)
         #expect(said == [false, true, false])
     }
 
-    @Test mutating func `never while a call is in flight`() {
+    @Test mutating func `a worker does not trim memory while a call is in flight`() {
         marks.claimed()
         let busy = beats(3, inFlight: 1)
         #expect(busy == [false, false, false])

@@ -16,13 +16,13 @@ struct PruneScheduleTests {
         return pruneSchedule
     }
 
-    @Test func `who does not lead forgets nothing`() {
+    @Test func `a worker that does not lead prunes nothing`() {
         var pruneSchedule = PruneSchedule()
         #expect(pruneSchedule.deadline(now: 0) == nil)
         #expect(pruneSchedule.next(isReady: false, now: .max) == .none)
     }
 
-    @Test func `a leader connects after ten seconds, and steps once the connection is up`() {
+    @Test func `a leader connects for pruning after ten seconds and starts once it is connected`() {
         var pruneSchedule = PruneSchedule()
         pruneSchedule.leads(true, now: 5)
         #expect(pruneSchedule.deadline(now: 5) == 5 + PruneSchedule.start)
@@ -34,7 +34,7 @@ struct PruneScheduleTests {
         #expect(pruneSchedule.next(isReady: true, now: 8 + PruneSchedule.start) == .none)
     }
 
-    @Test func `a round goes on after a pause as long as the step`() {
+    @Test func `a pruning round pauses after each step for as long as the step took`() {
         var pruneSchedule = connected()
         let now = PruneSchedule.start
         #expect(pruneSchedule.next(isReady: true, now: now) == .step)
@@ -44,7 +44,7 @@ struct PruneScheduleTests {
         #expect(pruneSchedule.next(isReady: true, now: now + 6) == .step)
     }
 
-    @Test func `at the end of a round the connection closes until the next`() {
+    @Test func `the pruning connection closes at the end of a round until the next round`() {
         var pruneSchedule = connected()
         let now = PruneSchedule.start
         #expect(pruneSchedule.next(isReady: true, now: now) == .step)
@@ -54,7 +54,7 @@ struct PruneScheduleTests {
         #expect(pruneSchedule.next(isReady: false, now: now + 3 + 600 * Self.second) == .connect)
     }
 
-    @Test func `a failure is followed by a rest and a new connection`() {
+    @Test func `pruning rests after a failure and then opens a new connection`() {
         var pruneSchedule = connected()
         let now = PruneSchedule.start
         #expect(pruneSchedule.next(isReady: true, now: now) == .step)
@@ -63,7 +63,7 @@ struct PruneScheduleTests {
         #expect(pruneSchedule.next(isReady: false, now: now + 1 + PruneSchedule.rest) == .connect)
     }
 
-    @Test func `who leads no more closes the connection, after the step that is under way`() {
+    @Test func `a worker that lost leadership finishes its pruning step and closes the connection`() {
         var pruneSchedule = connected()
         let now = PruneSchedule.start
         #expect(pruneSchedule.next(isReady: true, now: now) == .step)

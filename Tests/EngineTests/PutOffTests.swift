@@ -26,7 +26,7 @@ struct PutOffTests {
         _ = dispatcher.claim(jobs, at: moment)
     }
 
-    @Test func `a job whose preparation waits for a lock is found, put off and handed back; the others go on`() {
+    @Test func `a job whose preparation waits for a lock is handed back while others are prepared`() {
         var dispatcher = dispatcher(rich: 9)
         var time = moment
         var waits: [(at: UInt64, count: Int, hasShortLockTimeout: Bool?, recovery: ExchangeRecovery)] = []
@@ -57,7 +57,7 @@ struct PutOffTests {
         #expect(dispatcher.nextExchange(now: time)?.exchange.batch?.attempts.map(\.verdict.kind) == [.handedBack])
     }
 
-    @Test func `one that was cancelled during its preparation ends nobody else who has its slot by then`() {
+    @Test func `a failed preparation of a cancelled job does not end the next job in its slot`() {
         var dispatcher = dispatcher(rich: 1)
         dispatcher.isDraining = false
         let number = dispatcher.nextPreparation(now: moment)?.number ?? 0
@@ -95,14 +95,14 @@ struct PutOffTests {
         return (sizes, prepared, Dictionary(written) { first, _ in first })
     }
 
-    @Test func `a job whose preparation is refused alone goes back to scheduled, and all others are prepared`() {
+    @Test func `only the job whose preparation is refused goes back, all other jobs are prepared`() {
         let result = refuse([5], of: 16, seconds: 60)
         #expect(result.prepared == 15)
         #expect(result.sizes.last == 1)
         #expect(result.written.mapValues(\.kind) == [5: .unprepared])
     }
 
-    @Test func `if all preparations are refused for two seconds all jobs go back to scheduled and free their slots`() {
+    @Test func `if all preparations are refused, all jobs are handed back for four seconds`() {
         let result = refuse(Set(1...16), of: 16, seconds: 60)
         #expect(result.prepared == 0)
         #expect(result.sizes == [16, 4, 1, 1, 1])

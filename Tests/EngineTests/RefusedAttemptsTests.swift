@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// Results that the database refuses: how long they wait, and when the worker gives one up.
+/// Results that the database refuses: how long they wait, and when the worker gives up a result.
 struct RefusedAttemptsTests {
     private let moment: UInt64 = 5_000_000_000
     private let second: UInt64 = 1_000_000_000
@@ -59,7 +59,7 @@ struct RefusedAttemptsTests {
         return (nil, nil, refusals, others)
     }
 
-    @Test func `a result that is refused for 15 minutes while others are stored ends without its body`() throws {
+    @Test func `a result refused for 15 minutes while others are stored is saved without its body`() throws {
         let result = run(seconds: 2000)
         let storedAt = try #require(result.storedAt)
         #expect((900...960).contains(storedAt))
@@ -75,12 +75,12 @@ struct RefusedAttemptsTests {
         #expect(response.status == 201 && response.body.isEmpty && !response.headerBlock.isEmpty)
     }
 
-    @Test func `one that must not be sent twice ends as unknown`() throws {
+    @Test func `an at-most-once job whose result is refused for 15 minutes ends as unknown`() throws {
         let attempt = try #require(run(seconds: 2000, isAtMostOnce: true).attempt)
         #expect(attempt.verdict.kind == .unknown && attempt.verdict.code == .internal)
     }
 
-    @Test func `time in which the database stores nothing counts for nothing`() throws {
+    @Test func `time in which the database stores no result does not count towards 15 minutes`() throws {
         let result = run(seconds: 3000) { (100..<1100).contains($0) }
         let storedAt = try #require(result.storedAt)
         #expect((1850...2000).contains(storedAt))
@@ -88,7 +88,7 @@ struct RefusedAttemptsTests {
         #expect(never.storedAt == nil)
     }
 
-    @Test func `one for which no call was made, or nothing was sent, fails even if it must not be sent twice`() {
+    @Test func `an at-most-once job whose call sent nothing fails instead of ending as unknown`() {
         var attempt = attempt(1, isAtMostOnce: true)
         attempt.outcome = CallOutcome(.failure(CallFailure(.connect, "refused", sent: .no)))
         #expect(attempt.reduced("x").verdict.kind == .failed)
@@ -99,7 +99,7 @@ struct RefusedAttemptsTests {
         #expect(attempt.reduced("x").verdict.kind == .failed)
     }
 
-    @Test func `while results are refused few jobs are claimed beyond twice the slots, and waits grow to 30 s`() {
+    @Test func `while results are refused, claims stop near twice the slots and waits reach 30 s`() {
         var dispatcher = Dispatcher.surveyed(capacity: 4, at: moment)
         var time = moment
         var claimed: [UInt64] = []
@@ -138,7 +138,7 @@ struct RefusedAttemptsTests {
         #expect(gaps.allSatisfy { $0 <= 30_000 })
     }
 
-    @Test func `results that wait are known with their jobs, until they are stored`() {
+    @Test func `waiting results are reported with count, age and jobs until they are stored`() {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
         for seq in 1...3 as ClosedRange<Int64> { dispatcher.write(attempt(seq), now: moment) }
         #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)

@@ -7,7 +7,7 @@ import Testing
 
 /// The worker's memory of the database that gave it its number.
 struct RegisteredDatabaseTests {
-    @Test func `the first database is no other one, and neither is the same one again`() {
+    @Test func `the first database and the same database again do not count as a change`() {
         var home = RegisteredDatabase()
         let isOther = home.enlisted(in: "a")
         #expect(!isOther)
@@ -18,7 +18,7 @@ struct RegisteredDatabaseTests {
         #expect(home.wal == 7)
     }
 
-    @Test func `another database is one, and its WAL is unknown`() {
+    @Test func `a worker that enlists in another database notices it and resets the WAL position`() {
         var home = RegisteredDatabase()
         _ = home.enlisted(in: "a")
         home.heard(wal: 7)
@@ -27,7 +27,7 @@ struct RegisteredDatabaseTests {
         #expect(home.wal == 0)
     }
 
-    @Test func `random uuids differ and have their form`() {
+    @Test func `random UUIDs differ and have the form of version 4`() {
         let first = UUIDText.random()
         #expect(first != UUIDText.random())
         #expect(first.wholeMatch(of: /[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}/) != nil)

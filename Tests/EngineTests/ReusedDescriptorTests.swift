@@ -13,7 +13,7 @@ import Testing
 /// Reuse of descriptor numbers. The system gives the lowest free number, so a new socket often has the last socket's
 /// number.
 struct ReusedDescriptorTests {
-    @Test func `a session whose socket has the number of a call's, closed in the same turn, hears of it`() throws {
+    @Test func `a session gets events although its socket reuses a closed call's descriptor number`() throws {
         let target = try TargetServer { _ in [.hang] }
         // Other tests open and close descriptors at the same time and may take the number.
         for _ in 1...200 {
@@ -57,7 +57,7 @@ struct ReusedDescriptorTests {
         return ready.contains { $0.writable && $0.token > UInt64(UInt32.max) }
     }
 
-    @Test func `a number that is no socket's any more, of which libcurl has not told, is passed over`() throws {
+    @Test func `the agent skips a descriptor number that is no longer a socket`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, "right") }
         let agent = try HTTPAgent(slots: 1)
         var poller = try Poller()

@@ -28,7 +28,7 @@ struct RunOnceCheckTests {
         }
     }
 
-    @Test func `it asks while nothing is under way, and ends when nothing is left`() {
+    @Test func `a worker with --once asks for remaining work and ends when nothing is left`() {
         let watch = Watch(isBound: false)
         #expect(watch.asks(now: 5))
         #expect(watch.due == nil)
@@ -40,7 +40,7 @@ struct RunOnceCheckTests {
         #expect(watch.answered(nil, leads: false, now: Self.second + 1) == .end)
     }
 
-    @Test func `an answer beside a claim or a call says nothing, and it asks anew at once`() {
+    @Test func `an answer during a claim or call is ignored, and the worker asks again`() {
         for isCall in [true, false] {
             let watch = Watch(isBound: false)
             _ = watch.asks(now: 5)
@@ -51,7 +51,7 @@ struct RunOnceCheckTests {
         }
     }
 
-    @Test func `who leads adds up first what has ended`() {
+    @Test func `a leader folds the counts of ended jobs before it ends`() {
         let watch = Watch(isBound: false)
         watch.worked(now: 10)
         watch.hasFolded(since: 9)
@@ -62,7 +62,7 @@ struct RunOnceCheckTests {
         #expect(watch.answered(nil, leads: true, now: Self.second + 1) == .end)
     }
 
-    @Test func `what cannot be added up within 5 s is left to others`() {
+    @Test func `a leader that cannot fold its counts within 5 s ends anyway`() {
         let watch = Watch(isBound: false)
         watch.worked(now: 0)
         _ = watch.asks(now: 4 * Self.second)
@@ -71,7 +71,7 @@ struct RunOnceCheckTests {
         #expect(watch.answered(nil, leads: true, now: 5 * Self.second) == .end)
     }
 
-    @Test func `a question without an answer, or one that took long, is asked again later`() {
+    @Test func `a failed or slow check for remaining work is repeated later`() {
         let watch = Watch(isBound: false)
         _ = watch.asks(now: 5)
         watch.askingFailed(now: 6)
@@ -87,7 +87,9 @@ struct RunOnceCheckTests {
         (false, "ready", 60), (true, "ready", 60), (false, "tree", 60), (true, "tree", 5), (true, "schedule", 5),
         (true, "lost worker", 60),
     ])
-    func `what does not become a call is left after a while`(isBound: Bool, left: String, seconds: UInt64) {
+    func `a worker with --once gives up work that starts no call within 5 or 60 s`(
+        isBound: Bool, left: String, seconds: UInt64
+    ) {
         let watch = Watch(isBound: isBound)
         watch.worked(now: Self.second)
         let end = (1 + seconds) * Self.second
@@ -101,7 +103,7 @@ struct RunOnceCheckTests {
         #expect(watch.answered(left, leads: true, now: end + 3 * Self.second) == .goOn)
     }
 
-    @Test func `while a leader makes jobs ready it waits for its own, not for what others may be the reason of`() {
+    @Test func `a leader that makes jobs ready waits for its intake but not for trees`() {
         let watch = Watch(isBound: true)
         watch.worked(now: 0)
         watch.makesReady(now: 40 * Self.second)
@@ -115,7 +117,7 @@ struct RunOnceCheckTests {
     ///
     /// A test inserts jobs and ends calls. Claims, finishes and questions are each sent, executed and answered. The
     /// execution of a finish may make another step ready.
-    @Test func `whatever happens in between, what was there when it was asked for the last time has ended`() {
+    @Test func `in 3,000 random runs, a worker with --once leaves no job of its last check`() {
         for seed in 1...3_000 {
             var random = Randomness(seed: UInt64(seed))
             var watch = RunOnceCheck(isBound: false)

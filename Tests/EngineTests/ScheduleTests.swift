@@ -6,7 +6,7 @@ import Testing
 @testable import Engine
 
 struct ScheduleTests {
-    @Test func `only what concerns the worker wakes it`() {
+    @Test func `a worker wakes only for duties that its role and its calls require`() {
         var schedule = Schedule()
         (schedule.beat, schedule.lead) = (30, 40)
         (schedule.aborts, schedule.queueDuties, schedule.progress) = (20, 10, 25)
@@ -28,7 +28,7 @@ struct ScheduleTests {
         #expect(schedule.earliest(leads: false, hasCalls: false, canRunQueueDuties: true) == 40)
     }
 
-    @Test func `a worker that is silent for 10 s is lost, so three beats may be late`() {
+    @Test func `a worker sends a heartbeat every 3 s`() {
         #expect(Schedule.beatInterval == 3_000_000_000)
     }
 }
@@ -38,7 +38,7 @@ struct PollScheduleTests {
         #expect(PollSchedule().surveyDue == 0)
     }
 
-    @Test func `surveys come every 250 ms with room for jobs, every second without, 10 ms after news`() {
+    @Test func `surveys run every 250 ms with free slots, every second without, 10 ms after notifications`() {
         var pollSchedule = PollSchedule()
         pollSchedule.surveyBegan(now: 1_000_000_000)
         pollSchedule.surveyReturned(now: 1_000_100_000)
@@ -49,7 +49,7 @@ struct PollScheduleTests {
         #expect(pollSchedule.surveyDue == 1_010_000_000)
     }
 
-    @Test func `after news a claim goes first, and further news put the survey off no further`() {
+    @Test func `after a notification a claim precedes the survey, and later notifications do not delay it`() {
         var pollSchedule = PollSchedule()
         pollSchedule.claimGoesFirst(until: 3_000_000)
         #expect(pollSchedule.surveyDue == 0, "a worker that knows no track has nothing to claim")
@@ -64,7 +64,7 @@ struct PollScheduleTests {
 
     private func holds(_ pollSchedule: inout PollSchedule, _ now: UInt64) -> Bool { pollSchedule.holdsClaim(now: now) }
 
-    @Test func `a claim after a silence waits for a survey that begins after it, once, and not for ever`() {
+    @Test func `a claim after an idle period waits once for a new survey, at most 100 ms`() {
         var pollSchedule = surveyed([1])
         let now: UInt64 = 10_100_000_000
         #expect(holds(&pollSchedule, now))
@@ -85,20 +85,20 @@ struct PollScheduleTests {
         #expect(holds(&pollSchedule, now + 700_000_000))
     }
 
-    @Test func `surveys that claims wait for take no more of the time than others, though no claim brings a job`() {
+    @Test func `a claim does not wait for a survey before the survey interval has passed`() {
         var pollSchedule = surveyed([13, 13])
         #expect(holds(&pollSchedule, 10_200_000_000) == false)
         #expect(holds(&pollSchedule, 10_250_000_000))
     }
 
-    @Test func `a slow survey is waited for only after ten times its time without a job`() {
+    @Test func `a claim waits for a slow survey only after ten times its duration without a job`() {
         var pollSchedule = surveyed([50, 50])
         pollSchedule.claimCaught(now: 11_000_000_000)
         #expect(holds(&pollSchedule, 11_499_999_999) == false)
         #expect(holds(&pollSchedule, 11_500_000_000))
     }
 
-    @Test func `a survey that was under way when a track had to be made ends no wait for it`() {
+    @Test func `a survey that began earlier does not end the wait for a new track`() {
         var pollSchedule = surveyed([0])
         let now: UInt64 = 10_100_000_000
         pollSchedule.surveyBegan(now: now)
@@ -115,8 +115,7 @@ struct PollScheduleTests {
         #expect(holds(&pollSchedule, now + SurveyPace.quickInterval + 1) == false)
     }
 
-    @Test func `a track that has to be made is waited for beside slow surveys, and during the wait for one, no longer`()
-    {
+    @Test func `a claim waits at most 100 ms for a new track, also beside slow surveys`() {
         var pollSchedule = surveyed([13, 13])
         pollSchedule.trackIsAwaited(now: 10_200_000_000)
         #expect(holds(&pollSchedule, 10_299_999_999))
@@ -144,18 +143,18 @@ struct PollScheduleTests {
         return pollSchedule
     }
 
-    @Test func `the first survey of a worker makes its plan, and is not rested for`() {
+    @Test func `a slow first survey does not lengthen the interval to the next survey`() {
         var pollSchedule = surveyed([])
         #expect(pollSchedule.surveyDue == 250_000_000)
         pollSchedule.wantsSurvey = true
         #expect(pollSchedule.surveyDue == 10_000_000)
     }
 
-    @Test func `surveys rest five seconds at most, whatever they wait for in line`() {
+    @Test func `the pause between slow surveys is at most five seconds`() {
         #expect(surveyed([1500, 1500]).surveyDue == 15_000_000_000)
     }
 
-    @Test func `surveys take 2 % of the time at most, 5 % after news while there is room`() {
+    @Test func `surveys take at most 2% of the time, 5% after notifications with free slots`() {
         var pollSchedule = surveyed([40, 40])
         #expect(pollSchedule.surveyDue == 12_000_000_000)
         pollSchedule.wantsSurvey = true
@@ -164,7 +163,7 @@ struct PollScheduleTests {
         #expect(pollSchedule.surveyDue == 12_000_000_000)
     }
 
-    @Test func `one survey that had to wait does not stretch the rest`() {
+    @Test func `a single slow survey does not lengthen the pause between surveys`() {
         #expect(surveyed([5, 900]).surveyDue == 10_250_000_000)
         #expect(surveyed([900, 5]).surveyDue == 10_250_000_000)
     }

@@ -32,7 +32,7 @@ struct SingleClaimTests {
         if dispatcher.claim(jobs, at: moment) == nil { Issue.record("no claim") }
     }
 
-    @Test func `news of a job are answered by a claim of it, and that is all`() {
+    @Test func `a notification of a job causes one claim of that job and no survey`() {
         var dispatcher = dispatcher()
         dispatcher.pollSchedule.surveyBegan(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
@@ -49,7 +49,7 @@ struct SingleClaimTests {
         #expect(single?.above == 7)
     }
 
-    @Test func `one that brings nothing is followed by a whole claim, and for a second by no other`() {
+    @Test func `after an empty single claim, claims are full for the next second`() {
         var dispatcher = dispatcher()
         dispatcher.pollSchedule.surveyBegan(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
@@ -66,7 +66,7 @@ struct SingleClaimTests {
         #expect(early?.announced == nil)
     }
 
-    @Test func `no other claim goes out beside it until there are more news`() {
+    @Test func `a single claim is the only claim in flight until the next notification`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         let single = claim(&dispatcher)
@@ -79,7 +79,7 @@ struct SingleClaimTests {
         #expect(whole?.limit == 3)
     }
 
-    @Test func `a worker that knows no track yet looks for the job's at once`() {
+    @Test func `a worker without known tracks surveys at once after a notification`() {
         var dispatcher = Dispatcher.enlisted(capacity: 4)
         dispatcher.pollSchedule.surveyBegan(now: moment)
         dispatcher.surveyReturned([], now: moment)
@@ -88,7 +88,7 @@ struct SingleClaimTests {
         #expect(dispatcher.pollSchedule.wantsSurvey)
     }
 
-    @Test func `what else makes a worker look does so beside news of one track`() {
+    @Test func `a tree change together with a job's notification causes a full claim`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         dispatcher.treesChanged()
@@ -98,7 +98,7 @@ struct SingleClaimTests {
     }
 
     @Test(arguments: ["", "abort", "7", "x 9", "7 ", "7 x", "7 8 9", "99999999999 1"])
-    func `other news name no job`(payload: String) {
+    func `a notification payload without track and job id announces no job`(payload: String) {
         #expect(AnnouncedJob(payload: payload) == nil)
         #expect(AnnouncedJob(payload: "7 12") == AnnouncedJob(track: 7, id: 12))
     }
@@ -106,7 +106,7 @@ struct SingleClaimTests {
     @Test(arguments: [
         "two at once", "of no track", "of an unknown track", "during a claim", "beside a finish", "backlog",
     ])
-    func `where there may be more than the one job it looks everywhere`(news: String) {
+    func `a notification that may concern more than one job causes a full claim`(news: String) {
         var dispatcher = dispatcher()
         dispatcher.pollSchedule.surveyBegan(now: moment)
         switch news {
@@ -145,7 +145,7 @@ struct SingleClaimTests {
         #expect(dispatcher.pollSchedule.wantsSurvey == !news.hasPrefix("of"))
     }
 
-    @Test func `a connection that is lost under way is followed by a whole claim`() {
+    @Test func `a worker sends a full claim after it lost the connection during a single claim`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0

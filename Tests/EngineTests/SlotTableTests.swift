@@ -12,7 +12,7 @@ struct SlotTableTests {
             isAtMostOnce: false, okStatuses: .success)
     }
 
-    @Test func `each job has a slot of its own, and no more fit than there are`() {
+    @Test func `each job takes its own slot, and a full table refuses further jobs`() {
         var slots = SlotTable(count: 3)
         let taken = (1...3).compactMap { slots.take(job(Int64($0)), claimedAt: 0) }
         #expect(Set(taken) == [0, 1, 2])
@@ -20,7 +20,7 @@ struct SlotTableTests {
         #expect((slots.inUse, slots.freeCount) == (3, 0))
     }
 
-    @Test func `a slot is freed once`() {
+    @Test func `a slot can be released only once`() {
         var slots = SlotTable(count: 2)
         let slot = slots.take(job(7), claimedAt: 0) ?? -1
         #expect(slots.release(slot)?.lease.jobID == 7)
@@ -37,7 +37,7 @@ struct SlotTableTests {
         #expect(slots.slot(jobID: 8, fence: 40) == nil)
     }
 
-    @Test func `only calls that were claimed at a moment or before are named`() {
+    @Test func `the slot table lists calls that were claimed up to a given time`() {
         var slots = SlotTable(count: 3)
         for id in 1...3 { _ = slots.take(job(Int64(id)), claimedAt: UInt64(id) * 10) }
         #expect(slots.jobs(claimedBy: 20).map(\.job.lease.jobID).sorted() == [1, 2])

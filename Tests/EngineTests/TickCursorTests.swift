@@ -10,7 +10,7 @@ struct TickCursorTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = TickCursor()
 
-    @Test mutating func `the first look is due at once and starts at the beginning, the next comes a second later`() {
+    @Test mutating func `the first tick search starts at once from the beginning, the next a second later`() {
         #expect(marks.due == 0)
         #expect(marks.begin(now: 5) == nil)
         #expect(marks.due == 5 + Self.second)
@@ -18,7 +18,7 @@ struct TickCursorTests {
         #expect(marks.due == 5 + Self.second)
     }
 
-    @Test mutating func `a tick that is due sooner is looked for a millisecond after it`() {
+    @Test mutating func `a tick due within a second is searched for a millisecond after its time`() {
         _ = marks.begin(now: 0)
         marks.end(at: nil, hasMore: false, wait: 250, now: 0)
         #expect(marks.due == 251_000_000)
@@ -30,7 +30,7 @@ struct TickCursorTests {
         #expect(marks.due == 3 * Self.second)
     }
 
-    @Test mutating func `between looks from the beginning it starts a second before the latest tick done`() {
+    @Test mutating func `a search between full searches starts a second before the latest handled tick`() {
         _ = marks.begin(now: 0)
         marks.end(at: PGTimestamp(microseconds: 9_000_000), hasMore: false, wait: 100, now: 0)
         #expect(marks.begin(now: marks.due)?.microseconds == 8_000_000)
@@ -39,7 +39,7 @@ struct TickCursorTests {
         #expect(marks.begin(now: Self.second) == nil)
     }
 
-    @Test mutating func `a look from the beginning keeps a distance of 50 times its cost`() {
+    @Test mutating func `full tick searches are 50 times their cost apart, up to a limit`() {
         _ = marks.begin(now: 0)
         marks.end(at: PGTimestamp(microseconds: 9_000_000), hasMore: false, wait: nil, now: 100_000_000)
         #expect(marks.begin(now: 4 * Self.second) != nil)
@@ -50,7 +50,7 @@ struct TickCursorTests {
         #expect(marks.begin(now: 20 * Self.second) == nil)
     }
 
-    @Test mutating func `what is due already is looked for at once, from the beginning`() {
+    @Test mutating func `if more ticks are already due, a full search starts at once`() {
         _ = marks.begin(now: 0)
         marks.end(at: PGTimestamp(microseconds: 9_000_000), hasMore: true, wait: 10, now: 50)
         #expect(marks.due == 50)

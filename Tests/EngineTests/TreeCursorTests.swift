@@ -9,7 +9,7 @@ struct TreeCursorTests {
     private static let second: UInt64 = 1_000_000_000
     private var marks = TreeCursor()
 
-    @Test mutating func `nothing is due before something has ended, then at once`() {
+    @Test mutating func `a tree search is due at once after a member ended, and not before`() {
         #expect(marks.due == .max)
         marks.membersEnded(now: 5)
         #expect(marks.due == 5)
@@ -18,7 +18,7 @@ struct TreeCursorTests {
         #expect(marks.due == .max)
     }
 
-    @Test mutating func `a look begins where the last one came to, 2 ms later at the earliest`() {
+    @Test mutating func `a tree search continues where the last search ended, at least 2 ms later`() {
         _ = marks.begin(leads: false, now: 0)
         marks.settled(to: 42, hasMore: false, leads: false, now: 100)
         #expect(marks.due == .max)
@@ -27,7 +27,7 @@ struct TreeCursorTests {
         #expect(marks.begin(leads: false, now: marks.due).after == 42)
     }
 
-    @Test mutating func `after a look that took too long each one is at one tree alone, until all is added up`() {
+    @Test mutating func `after an overrun, each search settles one tree alone until all deltas are counted`() {
         #expect(!marks.begin(leads: false, now: 0).isAlone)
         marks.failed(isOverrun: true, leads: false, now: 100)
         #expect(marks.due < .max)
@@ -38,7 +38,7 @@ struct TreeCursorTests {
         #expect(!marks.begin(leads: false, now: 600).isAlone)
     }
 
-    @Test mutating func `the next look keeps a distance of 8 times the last one's cost, 20 ms at most`() {
+    @Test mutating func `the next tree search waits 8 times the last search's cost, at most 20 ms`() {
         _ = marks.begin(leads: false, now: 0)
         marks.settled(to: 1, hasMore: false, leads: false, now: 1_000_000)
         marks.membersEnded(now: 1_000_000)
@@ -49,20 +49,20 @@ struct TreeCursorTests {
         #expect(marks.due == 19_000_000 + TreeCursor.longestPause)
     }
 
-    @Test mutating func `what ended while a look was under way is looked at after it`() {
+    @Test mutating func `a member that ends during a search causes another search after it`() {
         _ = marks.begin(leads: false, now: 0)
         marks.membersEnded(now: 10)
         marks.settled(to: nil, hasMore: false, leads: false, now: 100)
         #expect(marks.due == 100 + TreeCursor.pause)
     }
 
-    @Test mutating func `what somebody held is looked at again after 10 ms`() {
+    @Test mutating func `a tree that was locked is searched again after 10 ms`() {
         _ = marks.begin(leads: false, now: 0)
         marks.settled(to: 7, hasMore: true, leads: false, now: 100)
         #expect(marks.due == 100 + TreeCursor.patience)
     }
 
-    @Test mutating func `the leader looks every 100 ms, whatever its last look cost`() {
+    @Test mutating func `the leader searches trees every 100 ms, regardless of the last search's cost`() {
         marks.leads(now: 0)
         #expect(marks.due == 0)
         let first = marks.begin(leads: true, now: 0)
@@ -75,7 +75,7 @@ struct TreeCursorTests {
     }
 
     @Test
-    mutating func `the leader looks from the beginning at a distance of 50 times the cost, else some seconds back`() {
+    mutating func `the leader's full searches are 50 times their cost apart, other searches look back seconds`() {
         var now: UInt64 = 0
         var fromStart: [UInt64] = []
         var id: Int64 = 0
@@ -98,7 +98,7 @@ struct TreeCursorTests {
 
     @Test(arguments: [true, false])
     mutating func
-        `a look from the beginning that takes 6 s, or fails after them, does not put off the next for minutes`(
+        `after a full search of 6 s, the next full search starts within 17 s`(
             fails: Bool
         )
     {
@@ -125,7 +125,7 @@ struct TreeCursorTests {
         #expect(fromStart.count >= 4)
     }
 
-    @Test mutating func `a worker that does not lead never looks at the whole`() {
+    @Test mutating func `a worker that does not lead makes no full tree search`() {
         marks.membersEnded(now: 0)
         for _ in 0..<100 {
             let look = marks.begin(leads: false, now: marks.due)

@@ -8,7 +8,7 @@ import Testing
 
 /// Claims after a failed claim. One bad ready row may make each claim fail.
 struct WaryClaimTests {
-    @Test func `attempts are written without a claim, and claims take leases only, for a minute`() {
+    @Test func `for a minute after a failed claim, claims take only leases and results go alone`() {
         let moment: UInt64 = 5_000_000_000
         var dispatcher = Dispatcher.surveyed(capacity: 4, at: moment)
         dispatcher.write(FinishedAttempt(lease: .ofJob(1), verdict: .success, outcome: nil), now: moment)

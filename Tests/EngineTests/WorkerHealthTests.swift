@@ -13,7 +13,9 @@ struct WorkerHealthTests {
         (true, false, WorkerHealth.Condition.ready), (false, false, .disconnected), (true, true, .draining),
         (false, true, .draining),
     ])
-    func `what the last turn told`(isConnected: Bool, isDraining: Bool, condition: WorkerHealth.Condition) {
+    func `the health condition follows the last turn and becomes stalled after 30 s`(
+        isConnected: Bool, isDraining: Bool, condition: WorkerHealth.Condition
+    ) {
         let workerHealth = WorkerHealth()
         workerHealth.turned(now: moment, calls: 7, isConnected: isConnected, isDraining: isDraining)
         #expect(workerHealth.calls == 7)
@@ -22,7 +24,7 @@ struct WorkerHealthTests {
         #expect(workerHealth.condition(now: moment + 30_000_000_000) == .stalled(seconds: 30))
     }
 
-    @Test func `calls are counted by what was answered`() {
+    @Test func `ended calls are counted by the class of their status`() {
         let workerHealth = WorkerHealth()
         for status in [200, 204, 299, 304, 404, 500, 599, 101, 700] {
             workerHealth.callEnded(CallOutcome(.response(HTTPResponse(status: status))))
@@ -34,7 +36,7 @@ struct WorkerHealthTests {
             ])
     }
 
-    @Test func `a worker that has not begun is not connected`() {
+    @Test func `a worker that has not started counts as disconnected`() {
         #expect(WorkerHealth().condition == .disconnected)
     }
 }

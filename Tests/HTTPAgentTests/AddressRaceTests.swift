@@ -13,7 +13,7 @@ struct AddressRaceTests {
         HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
     }
 
-    @Test func `a call whose first address is silent is answered by the second, and its connection serves the next`()
+    @Test func `a call uses the second address if the first is silent, and reuses that connection`()
         throws
     {
         let silent = try SilentPort()
@@ -28,7 +28,7 @@ struct AddressRaceTests {
         #expect(target.requests.count == 3)
     }
 
-    @Test func `the number of the socket that was closed without a word may be that of a look-up, and then of a call`()
+    @Test func `a call is answered although its socket reuses the number of a silently closed socket`()
         throws
     {
         let silent = try SilentPort()

@@ -16,7 +16,7 @@ struct AddressTests {
         "::ffff:10.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1",
         "2002:7f00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "febf::1", "fec0::1", "ff02::1",
     ])
-    func `an address that is not of the public internet is denied`(address: String) {
+    func `an address outside the public internet is classified as not public`(address: String) {
         #expect(unsafe ccurl_address_text_is_public(address) == 0)
     }
 
@@ -26,12 +26,12 @@ struct AddressTests {
         "172.15.0.1", "172.32.0.1", "192.0.1.1", "192.167.1.1", "198.17.1.1", "198.20.1.1", "223.255.255.255",
         "::ffff:8.8.8.8", "2606:4700::1111", "2001:4860:4860::8888", "2003::1", "fbff::1",
     ])
-    func `a public address may be called`(address: String) {
+    func `an address of the public internet is classified as public`(address: String) {
         #expect(unsafe ccurl_address_text_is_public(address) == 1)
     }
 
     @Test(arguments: [("fe80::1", true), ("fe80::2", false), ("fe80::1%lo", false)])
-    func `an address is known by the text that libcurl has for it, also one of a link`(host: String, isKnown: Bool) {
+    func `a link-local address matches only its own text without scope, and its own port`(host: String, isKnown: Bool) {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_port = UInt16(443).bigEndian
@@ -50,14 +50,14 @@ struct AddressTests {
         "http://①②⑦.⓪.⓪.①", "http://%31%32%37.0.0.1", "http://example.com@127.0.0.1", "http://127.0.0.1#@example.com",
         "http://169.254.169.254", "HTTP://127.0.0.1",
     ])
-    func `no way to write a private address leads to it`(url: String) throws {
+    func `a private address is denied however its URL spells it`(url: String) throws {
         let failure = try AgentDriver().run(HTTPCall(url: url)).failure()
         #expect(failure.code == .deniedAddress, "\(failure)")
         #expect(failure.message.contains("allow_private_network of its service"), "\(failure)")
         #expect(failure.sent == .no)
     }
 
-    @Test func `the sentence of a refused address names what could allow it`() throws {
+    @Test func `the error for a denied address names the setting that would allow it`() throws {
         let cases: [(HTTPCall.PrivateNetworkSwitch, String)] = [
             (.service, "allow_private_network of its service, or"),
             (.credential, "allow_private_network of the credential, or"),
@@ -71,7 +71,7 @@ struct AddressTests {
         }
     }
 
-    @Test func `an open private connection is never used by a call that may not open one`() throws {
+    @Test func `a public-only call does not reuse an open connection to a private address`() throws {
         let driver = try AgentDriver()
         #expect(try driver.run(Hostile.call("/ok")).response().status == 200)
         let refused = try driver.run(HTTPCall(url: Hostile.server.url("/ok")))

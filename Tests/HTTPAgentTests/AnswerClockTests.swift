@@ -33,13 +33,13 @@ struct AnswerClockTests {
     }
 
     @Test(arguments: [-7_200, -600, 600, 7_200])
-    func `a moment is held against the answer's own Date`(clock: Int) throws {
+    func `Retry-After and rate-limit times are measured from the answer's own Date and Age`(clock: Int) throws {
         #expect(try waits(clock: clock, base: clock) == (.seconds(90), .seconds(60)))
         #expect(try waits(clock: clock - 20, age: "20", base: clock) == (.seconds(90), .seconds(60)))
     }
 
     @Test(arguments: [nil, -900_000, 900_000])
-    func `without a Date, or with one that is days off, the worker's clock counts`(clock: Int?) throws {
+    func `the worker's clock is used if the answer's Date is missing or days off`(clock: Int?) throws {
         let (wait, quota) = try waits(clock: clock, base: 0)
         #expect([88, 89, 90].map { .seconds($0) }.contains(wait), "\(wait as Any)")
         #expect([58, 59, 60].map { .seconds($0) }.contains(quota), "\(quota as Any)")

@@ -36,7 +36,7 @@ struct BeneathTests {
     ]
 
     @Test(arguments: paths)
-    func `a path opens a file below the root or nothing`(path: String, expected: Int32) {
+    func `a path opens only existing files below the root and follows no link`(path: String, expected: Int32) {
         #expect(open(path) == expected)
     }
 
@@ -45,7 +45,7 @@ struct BeneathTests {
         #expect(open(String(repeating: "a/", count: 3_000) + "b") == -EINVAL)
     }
 
-    @Test func `missing directories are made below the root only`() {
+    @Test func `missing directories are created only below the root`() {
         #expect(open("new/deep/text", O_RDWR | O_CREAT, makesParents: true) == 0)
         #expect(unsafe access(folder.path("root/new/deep/text"), F_OK) == 0)
         #expect(open("inside/out/new/text", O_RDWR | O_CREAT, makesParents: true) == -ELOOP)

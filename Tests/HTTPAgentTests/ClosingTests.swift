@@ -15,7 +15,7 @@ struct ClosingTests {
     }
 
     @Test(arguments: ["tls1_2", "tls1_3"])
-    func `a body that ends with its TLS connection is whole if close_notify says so, and truncated if not`(
+    func `an answer that ends with its TLS connection is complete only after close_notify`(
         tls: String
     ) throws {
         let nginx = try NginxServer(firstPort: tls == "tls1_2" ? 22_010 : 22_016)
@@ -37,7 +37,7 @@ struct ClosingTests {
         }
     }
 
-    @Test func `an answer that has its end in itself needs no close_notify`() throws {
+    @Test func `an answer that marks its own end is complete without close_notify`() throws {
         let nginx = try NginxServer(firstPort: 22_022)
         let server = try ClosingServer(as: nginx, tls: "tls1_3")
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -52,7 +52,7 @@ struct ClosingTests {
         #expect(try driver.run(call("\(server.url)/bare/head", .head)).response().status == 200)
     }
 
-    @Test func `a file whose end is not announced does not replace the one that is there`() throws {
+    @Test func `a download without close_notify does not replace the existing file`() throws {
         let nginx = try NginxServer(firstPort: 22_028)
         let server = try ClosingServer(as: nginx, tls: "tls1_3")
         let folder = try TestFolder()

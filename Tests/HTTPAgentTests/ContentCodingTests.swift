@@ -38,11 +38,11 @@ struct ContentCodingTests {
         ("gzip", gzip), ("X-GZIP", gzip), ("deflate", zlib), ("deflate", bare), ("gzip, gzip", twice),
         ("identity, gzip", gzip), ("gzip", gzip + "0000000000"),
     ])
-    func `what is whole is decoded`(coding: String, hex: String) throws {
+    func `a complete gzip or deflate body is decoded`(coding: String, hex: String) throws {
         #expect(try run(Self.bytes(hex), ["Content-Encoding: \(coding)"]).response().text == Self.first)
     }
 
-    @Test func `gzip of several members is all of them`() throws {
+    @Test func `a gzip body of several members is decoded in full`() throws {
         let body = Self.bytes(Self.gzip + Self.secondGzip)
         #expect(try run(body, ["Content-Encoding: gzip"]).response().text == Self.first + "and more")
     }
@@ -51,7 +51,7 @@ struct ContentCodingTests {
         ("gzip", gzip, 20), ("gzip", gzip, 10), ("gzip", gzip, 33), ("gzip", gzip + secondGzip, 40),
         ("deflate", zlib, 12), ("deflate", bare, 12), ("gzip, gzip", twice, 30),
     ])
-    func `an answer that ends inside its encoding is truncated, whatever its length says`(
+    func `an answer that ends inside its compressed stream is truncated, even with matching Content-Length`(
         coding: String, hex: String, count: Int
     ) throws {
         let body = Array(Self.bytes(hex).prefix(count))
@@ -68,7 +68,7 @@ struct ContentCodingTests {
         ("gzip", gzip + "6a756e6b"), ("gzip", gzip + "0000006a"), ("deflate", zlib + "6a"), ("gzip", "6e6f74"),
         ("br", "0b068068656c6c6f03"), ("gzip, x-own", gzip),
     ])
-    func `what is broken, has more behind its end or was not asked for is kept as received`(
+    func `a body that cannot be decoded is kept as received and reported as decode`(
         coding: String, hex: String
     ) throws {
         for status in [200, 400, 500] {
@@ -93,7 +93,7 @@ struct ContentCodingTests {
         "UTF-8", "binary", "aws-chunked", "identity", "", "utf8", "iso-8859-1", "text/html", "charset=utf-8", "8bit",
         "aws-chunked, identity",
     ])
-    func `a value that is no coding is ignored`(value: String) throws {
+    func `a Content-Encoding value that names no compression is ignored`(value: String) throws {
         let outcome = try run([UInt8]("plain".utf8), ["Content-Encoding: \(value)"])
         #expect(try outcome.response().text == "plain")
         let gzip = try run(Self.bytes(Self.gzip), ["Content-Encoding: \(value)", "Content-Encoding: gzip"])
@@ -101,7 +101,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: ["gzip", "br", "x-own"])
-    func `without decoding, the body stays as received`(coding: String) throws {
+    func `a call with decoding switched off gets the body as received`(coding: String) throws {
         for (body, asks) in [(Self.gzip, []), ("6e6f74", [HTTPHeader("Accept-Encoding", "br, gzip")])] {
             let outcome = try run(Self.bytes(body), ["Content-Encoding: \(coding)"], asks: asks, decodes: false)
             #expect(try outcome.response().body == Self.bytes(body))
@@ -110,7 +110,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: [0, 3, 600, 70_000, 300_000])
-    func `bytes behind a stream of any length are kept with it, and the rest of the answer follows`(count: Int) throws {
+    func `a body that breaks after any number of decoded bytes is kept as received`(count: Int) throws {
         // Stored blocks in a gzip frame: about as many bytes as they hold, cut off by a wrong block type.
         var body = Self.bytes("1f8b08000000000002ff")
         for start in stride(from: 0, to: count, by: 65_535) {
@@ -131,21 +131,21 @@ struct ContentCodingTests {
         #expect(code == .decode || code == .tooLarge)
     }
 
-    @Test func `what libcurl cannot decode for a job of its own Accept-Encoding is judged by its status`() throws {
+    @Test func `an undecodable answer to a job's own Accept-Encoding keeps its status`() throws {
         let outcome = try run(
             [UInt8]("plain".utf8), ["Content-Encoding: UTF-8"], status: 404, asks: [HTTPHeader("Accept-Encoding", "br")]
         )
         #expect(try outcome.response().status == 404 && outcome.response().bodyDefect?.code == .decode)
     }
 
-    @Test func `a job that asks for brotli itself gets it decoded`() throws {
+    @Test func `a job that sends Accept-Encoding: br gets brotli and gzip answers decoded`() throws {
         let body = Self.bytes("0b028068656c6c6f03")
         let asks = [HTTPHeader("Accept-Encoding", "br")]
         #expect(try run(body, ["Content-Encoding: br"], asks: asks).response().text == "hello")
         #expect(try run(Self.bytes(Self.gzip), ["Content-Encoding: gzip"], asks: asks).response().text == Self.first)
     }
 
-    @Test func `no body is no stream that broke off`() throws {
+    @Test func `an empty body with Content-Encoding is complete`() throws {
         let gzip = ["Content-Encoding: gzip"]
         #expect(try run([], gzip + ["Content-Length: 34"], method: .head).response().status == 200)
         #expect(try run([], gzip, status: 204).response().status == 204)
@@ -154,7 +154,7 @@ struct ContentCodingTests {
         #expect(try run([], gzip).response().body.isEmpty)
     }
 
-    @Test func `the limit counts what is decoded, to the byte, and what lies between two encodings`() throws {
+    @Test func `the size limit counts decoded bytes, including the bytes between two encodings`() throws {
         let body = Self.bytes(Self.gzip)
         #expect(try run(body, ["Content-Encoding: gzip", "Content-Length: 34"], limit: 34).response().body.count == 14)
         let server = try HostileServer()
@@ -167,7 +167,7 @@ struct ContentCodingTests {
         #expect(twice.code == .tooLarge)
     }
 
-    @Test func `only what can be decoded and its end be told is asked for`() throws {
+    @Test func `a call sends Accept-Encoding: gzip by default`() throws {
         let text = try AgentDriver().run(Hostile.call("/echo")).response().text
         #expect(text.contains("Accept-Encoding: gzip\r\n"))
     }

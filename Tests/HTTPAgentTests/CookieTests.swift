@@ -19,7 +19,7 @@ struct CookieTests {
         "\(domain)\tFALSE\t\(path)\tFALSE\t0\t\(name)\tvalue"
     }
 
-    @Test func `what an answer sets goes along on the redirect and comes back`() throws {
+    @Test func `cookies that an answer sets are sent after the redirect and reported in the outcome`() throws {
         let httpbin = try HttpbinServer()
         let driver = try AgentDriver()
         let outcome = try driver.run(call(httpbin.url + "/cookies/set?flavour=oat&size=2"))
@@ -31,7 +31,7 @@ struct CookieTests {
         #expect(try !plain.response().text.contains("oat") && plain.cookies == nil)
     }
 
-    @Test func `only cookies of the domain and path are sent, beside the job's own in one header`() throws {
+    @Test func `only cookies that match domain and path join the job's own in one header`() throws {
         let jar = [
             line("127.0.0.1", "here"), line("example.org", "there"), line("127.0.0.1", "deep", path: "/deep"),
             "Set-Cookie: named=value; Domain=127.0.0.1; Path=/",
@@ -45,7 +45,7 @@ struct CookieTests {
         #expect(all == ["here=value", "named=value", "own=1"])
     }
 
-    @Test func `a redirect to another origin takes no cookie along, and the jar is whole in the end`() throws {
+    @Test func `a redirect to another origin sends no cookies and leaves the jar unchanged`() throws {
         let (first, second) = try (HostileServer(), HostileServer())
         let own = [HTTPHeader("Cookie", "own=1")]
         let away = first.url("/redirect?to=" + second.url("/echo"))
@@ -56,7 +56,7 @@ struct CookieTests {
         #expect(outcome.cookies == nil)
     }
 
-    @Test func `a cookie that no answer touched is not told of, whatever its line holds`() throws {
+    @Test func `the outcome of a call reports no cookies that the answers left unchanged`() throws {
         let server = try HostileServer()
         let jar = [
             line("127.0.0.1", "plain"), ".example.org\tTRUE\t/a\tTRUE\t4102444800\tmany\ta=b; c",
@@ -70,7 +70,7 @@ struct CookieTests {
         #expect(changes.set.count == 1 && changes.set[0].hasSuffix("\town\t1") && changes.gone.isEmpty)
     }
 
-    @Test func `of a jar that changed come the lines that are new, and those that were given and are gone`() throws {
+    @Test func `the outcome of a call lists the cookie lines that are new or gone`() throws {
         let server = try TargetServer { _ in
             TargetStep.answer(200, headers: ["Set-Cookie: sid=TWO; Path=/", "Set-Cookie: del=; Path=/; Max-Age=0"])
         }
@@ -90,7 +90,7 @@ struct CookieTests {
         "h\tFALSE\t/\tFALSE\t0\ta\tb\r\nX: y",
         "\tFALSE\t/\tFALSE\t0\ta\tb", "unknown\tFALSE\t/\tFALSE\t0\ta\tb",
     ])
-    func `a line that is no cookie of a domain is refused`(bad: String) throws {
+    func `a jar line that is not a cookie with a domain is refused`(bad: String) throws {
         let failure = try AgentDriver().run(call(Hostile.server.url("/ok"), cookies: [bad])).failure()
         #expect(failure.code == .config && failure.sent == .no, "\(failure)")
     }

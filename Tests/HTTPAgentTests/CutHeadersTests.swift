@@ -24,7 +24,7 @@ struct CutHeadersTests {
     }
 
     @Test(arguments: [HTTPMethod.get, .post, .head])
-    func `wherever the headers are cut, there is no answer`(method: HTTPMethod) throws {
+    func `a connection that ends anywhere inside the headers gives no answer`(method: HTTPMethod) throws {
         let line = "HTTP/1.1 200 OK\r\n"
         let head = line + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n"
         let target = try Self.target(head + (method == .head ? "" : "{}"))
@@ -47,7 +47,7 @@ struct CutHeadersTests {
         ("HTTP/1.1 102 X\r\nX-A: b\r\n\r\nHTTP/1.1 200 X\r\nX-A: b\r\n\r\n", .post),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 X\r\nX-A: b\r\n\r\n", .post),
     ])
-    func `an answer without a body is whole with its empty line and not before`(
+    func `an answer without a body is complete only after its empty line`(
         answer: String, method: HTTPMethod
     ) throws {
         let target = try Self.target(answer)
@@ -61,12 +61,12 @@ struct CutHeadersTests {
         }
     }
 
-    @Test func `an interim answer and no other is none`() throws {
+    @Test func `a connection that closes after an interim answer is an empty reply`() throws {
         let failure = try AgentDriver().run(Hostile.call("/only-interim")).failure()
         #expect(failure.code == .emptyReply && failure.sent == .maybe, "\(failure)")
     }
 
-    @Test func `a redirect, a refusal and a demand of a proxy count with their empty line and not before`() throws {
+    @Test func `a redirect, refusal or proxy demand with cut headers is truncated and not followed`() throws {
         let there = try TargetServer { _ in TargetStep.answer(200, "there") }
         let heads = [
             "HTTP/1.1 302 X\r\nLocation: \(there.url)\r\n", "HTTP/1.1 429 X\r\nRetry-After: 7\r\n",
@@ -84,7 +84,7 @@ struct CutHeadersTests {
         #expect(there.requests.isEmpty)
     }
 
-    @Test func `a download leaves the file that is there alone, and a part too`() throws {
+    @Test func `a download with cut headers changes neither the existing file nor its part`() throws {
         let folder = try TestFolder()
         let driver = try AgentDriver(filesRoot: folder.path)
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"

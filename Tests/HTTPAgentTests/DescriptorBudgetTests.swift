@@ -25,7 +25,7 @@ struct DescriptorBudgetTests {
         }
     }
 
-    @Test func `there is enough for calls first, and idle connections take the rest`() {
+    @Test func `the descriptor budget serves calls first and gives idle connections the rest`() {
         #expect(DescriptorBudget.needed(forCalls: 10_000) == 20_064)
         #expect(DescriptorBudget(allowed: 20_064).mostCalls == 10_000)
         #expect(DescriptorBudget(allowed: 20).mostCalls == 1)
@@ -34,7 +34,7 @@ struct DescriptorBudgetTests {
         #expect(DescriptorBudget(allowed: 192).connections(slots: 64) == 112)
     }
 
-    @Test func `transports that are used one after the other keep no more idle connections than there is room for`()
+    @Test func `transports used one after the other keep idle connections within the descriptor budget`()
         throws
     {
         let driver = try AgentDriver(descriptors: DescriptorBudget(allowed: 144))
@@ -49,7 +49,7 @@ struct DescriptorBudgetTests {
         #expect(last.reused)
     }
 
-    @Test func `transports that are all in use keep no more idle connections than there is room for`() throws {
+    @Test func `transports in use at the same time keep idle connections within the descriptor budget`() throws {
         let driver = try AgentDriver(slots: 20, descriptors: DescriptorBudget(allowed: 204))
         for number in 0..<10 { start("/held", from: number, slots: number..<(number + 1), in: driver) }
         for round in 0..<3 {
@@ -63,7 +63,7 @@ struct DescriptorBudgetTests {
         for call in try driver.wait(for: 10) { #expect(try call.outcome.response().status == 200) }
     }
 
-    @Test func `who finds no descriptor gets those of idle connections, and not of those in use`() throws {
+    @Test func `the agent frees the descriptors of idle connections and keeps connections in use`() throws {
         let driver = try AgentDriver()
         start("/held", from: 1, slots: 0..<1, in: driver)
         start("/ok", from: 0, slots: 1..<4, in: driver)

@@ -31,7 +31,7 @@ struct DownloadFileTests {
         "/etc/x", "../outside/x", "a/../../outside/x", "", "a//b", "a/", ".", "x.part", "x.part.meta", "out/x", "link",
         "dir", String(repeating: "n", count: 242),
     ])
-    func `a path that leads out, or cannot be a file, is refused before a byte is sent`(path: String) throws {
+    func `a download path outside the root or unusable as a file is refused before sending`(path: String) throws {
         let driver = try AgentDriver(filesRoot: folder.path("root"))
         let failure = try driver.run(call(path)).failure()
         #expect(failure.code == .file && failure.sent == .no && !failure.isRetryable, "\(failure)")
@@ -39,19 +39,19 @@ struct DownloadFileTests {
         #expect(try folder.names("outside") == [])
     }
 
-    @Test func `without a files root the sentence names the flag`() throws {
+    @Test func `a download without a files root fails with a message that names --files`() throws {
         let failure = try AgentDriver().run(call("x")).failure()
         #expect(failure.code == .config && failure.message.contains("--files"))
     }
 
-    @Test func `a header that the download sets itself is refused`() throws {
+    @Test func `a download refuses a Range header of the job`() throws {
         let driver = try AgentDriver(filesRoot: folder.path("root"))
         var own = call("x")
         own.headers = [HTTPHeader("Range", "bytes=1-")]
         #expect(try driver.run(own).failure().code == .badHeader)
     }
 
-    @Test func `a second download to one path ends retryably and names the first, which a cancel frees`() throws {
+    @Test func `a download to a path in use fails retryably until the other download is cancelled`() throws {
         let driver = try AgentDriver(filesRoot: folder.path("root"))
         driver.agent.start(call("x", from: "/slow"), slot: 1)
         try TestClock.wait(10, for: "bytes") {
@@ -69,7 +69,7 @@ struct DownloadFileTests {
         #expect(try folder.names("root").sorted() == ["dir", "link.part", "out", "x"])
     }
 
-    @Test func `a file that may not grow further ends as file, and the rest of the calls go on`() throws {
+    @Test func `a download beyond the ulimit for file sizes fails as file and names ulimit -f`() throws {
         try folder.write("www", [UInt8](repeating: 7, count: 3 << 20))
         let nginx = try NginxServer(firstPort: 24_200)
         try folder.shell("mv www \(nginx.www)/large")
@@ -83,7 +83,7 @@ struct DownloadFileTests {
     }
 
     @Test(.enabled(if: getuid() == 0, "needs root to mount a small file system"))
-    func `a full disk ends as file, can be tried again, and goes on once there is room`() throws {
+    func `a download to a full disk fails retryably and succeeds once there is room`() throws {
         try folder.shell("mkdir small; mount -t tmpfs -o size=2m none small")
         defer { _ = try? folder.shell("umount small") }
         try folder.write("www", [UInt8](repeating: 7, count: 3 << 20))
@@ -100,7 +100,7 @@ struct DownloadFileTests {
         #expect(folder.size("small/x") == 3 << 20)
     }
 
-    @Test func `parts that nobody touched for long are removed, others and links are not`() throws {
+    @Test func `download parts untouched for 8 days are removed, other files and links stay`() throws {
         try folder.shell(
             """
             cd root; mkdir -p a/b; for f in a/b/old young link2 busy; do echo x > $f.part; echo x > $f.part.meta; done

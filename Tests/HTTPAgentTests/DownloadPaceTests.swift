@@ -8,7 +8,7 @@ import Testing
 
 /// The speed below which a download fails.
 struct DownloadPaceTests {
-    @Test func `a server that stalls behind a pause of the download, the only call, ends it as slow`() throws {
+    @Test func `a download whose server stalls after a pause for the disk fails as slow`() throws {
         let folder = try TestFolder()
         let driver = try AgentDriver(filesRoot: folder.path)
         let target = try TargetServer { _ in

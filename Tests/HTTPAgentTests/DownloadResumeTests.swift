@@ -27,7 +27,7 @@ struct DownloadResumeTests {
         return String(try folder.shell("sha256sum < \(nginx.www)/large").prefix(64))
     }
 
-    @Test func `a line that breaks ten times gives the whole file, each byte fetched once, in little memory`() throws {
+    @Test func `a download over ten broken connections repeats at most 2% of its bytes, within 40 MiB`() throws {
         let size = Self.megabytes << 20
         let sum = try makeFile(megabytes: Self.megabytes)
         let proxy = try CuttingProxy(to: nginx.port, cutEvery: size / 10)
@@ -42,7 +42,7 @@ struct DownloadResumeTests {
         #expect(try #require(lines.last?.last.flatMap { Int($0) }) <= 40_960, "\(outcome.output)")
     }
 
-    @Test func `a killed process leaves what is durable to another, which fetches little twice`() throws {
+    @Test func `a download resumes from the part that a killed process left on disk`() throws {
         let sum = try makeFile(megabytes: 64)
         let proxy = try CuttingProxy(to: nginx.port)
         proxy.slow(milliseconds: 1)
@@ -65,7 +65,7 @@ struct DownloadResumeTests {
         #expect(proxy.bytes <= (64 + 2 * 24) << 20)
     }
 
-    @Test func `a file changed in the middle comes anew and is never mixed`() throws {
+    @Test func `a file that changes during its download is fetched again from the start`() throws {
         _ = try makeFile(megabytes: 16)
         let proxy = try CuttingProxy(to: nginx.port, cutEvery: 6 << 20)
         let driver = try AgentDriver(filesRoot: folder.path)
@@ -80,7 +80,7 @@ struct DownloadResumeTests {
         #expect(try folder.sha256("file") == sum)
     }
 
-    @Test func `over TLS a download has a connection of its own, beside those that others share`() throws {
+    @Test func `a download over TLS uses its own HTTP/1.1 connection and leaves the shared connection open`() throws {
         let sum = try makeFile(megabytes: 16)
         let driver = try AgentDriver(caFile: nginx.caFile, filesRoot: folder.path)
         let base = "https://localhost:\(nginx.tlsPort)"
@@ -95,7 +95,7 @@ struct DownloadResumeTests {
         #expect(again.httpVersion == "2" && again.reused)
     }
 
-    @Test func `a wrong SHA-256 ends as checksum and leaves nothing`() throws {
+    @Test func `a download with a wrong SHA-256 fails as checksum and leaves no file`() throws {
         _ = try makeFile(megabytes: 4)
         let driver = try AgentDriver(filesRoot: folder.path)
         let call = HTTPCall(
@@ -107,7 +107,7 @@ struct DownloadResumeTests {
         #expect(try folder.names() == [])
     }
 
-    @Test func `a slow disk or a long hash delays no other call`() throws {
+    @Test func `a large download with a checksum delays no other call by a second`() throws {
         let sum = try makeFile(megabytes: 256)
         let sum32 = (0..<32).map { UInt8(sum.dropFirst(2 * $0).prefix(2), radix: 16) ?? 0 }
         let driver = try AgentDriver(filesRoot: folder.path)

@@ -46,7 +46,7 @@ struct DownloadTests {
         TargetStep.answer(206, body, headers: ["Content-Range: bytes \(range)"] + headers)
     }
 
-    @Test func `a whole file arrives under its name, in directories made for it, and replaces the old one`() throws {
+    @Test func `a download creates missing directories and replaces an existing file`() throws {
         let target = try TargetServer { _ in
             TargetStep.answer(200, "hello", headers: ["Content-Disposition: attachment; filename=\"../x\""])
         }
@@ -61,13 +61,13 @@ struct DownloadTests {
         #expect(target.requests.allSatisfy { $0.header("accept-encoding") == "identity" && $0.header("range") == nil })
     }
 
-    @Test func `an empty file is a file`() throws {
+    @Test func `a download of an empty body creates an empty file`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, "") }
         #expect(try driver.run(call(target.url)).download?.isComplete == true)
         #expect(folder.size("file") == 0)
     }
 
-    @Test func `a file of unknown size arrives in chunks`() throws {
+    @Test func `a chunked download of unknown size arrives complete`() throws {
         let target = try TargetServer { _ in
             [
                 .send(
@@ -79,7 +79,7 @@ struct DownloadTests {
         #expect(text == "abcde")
     }
 
-    @Test func `an error's body is an ordinary one, and neither part nor target are touched`() throws {
+    @Test func `an error status gives an ordinary body and changes neither file nor part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in TargetStep.answer(404, "no such file") }
         try folder.write("file", "old")
         let outcome = try driver.run(call(target.url))
@@ -93,7 +93,7 @@ struct DownloadTests {
         #expect(try large.failure().code == .tooLarge && large.timings.total < Int64(Soak.seconds(5) * 1e6))
     }
 
-    @Test func `the note beside a part has the format that later versions read`() throws {
+    @Test func `the meta file beside a part has the format that later versions read`() throws {
         let target = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
         defer { withExtendedLifetime(target) {} }
         let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
@@ -108,7 +108,7 @@ struct DownloadTests {
             ])
     }
 
-    @Test func `a resume asks for the rest under a strong tag and puts both together`() throws {
+    @Test func `a resumed download requests the rest with If-Range and appends it to the part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789", ["ETag: \"v1\""]) }
         let outcome = try driver.run(call(target.url))
         #expect(outcome.download == DownloadProgress(bytesDone: 10, bytesTotal: 10, gained: 6, isComplete: true))
@@ -122,7 +122,9 @@ struct DownloadTests {
         ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:49:40 GMT", false),
         ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", false), ("ETag: W/\"v1\"", false), ("X-None: 1", false),
     ])
-    func `only a strong validator is asked with, else the whole is`(headers: String, isStrong: Bool) throws {
+    func `a download without a strong ETag or Last-Modified starts from the beginning`(headers: String, isStrong: Bool)
+        throws
+    {
         let target = try brokenOff(headers) { request in
             request.header("range") == nil
                 ? TargetStep.answer(200, "ABCDEFGHIJ")
@@ -133,7 +135,7 @@ struct DownloadTests {
         #expect(text == (isStrong ? "0123456789" : "ABCDEFGHIJ"))
     }
 
-    @Test func `a file that changed comes anew with 200 and is never mixed`() throws {
+    @Test func `a changed file that arrives with 200 replaces the part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in TargetStep.answer(200, "ABCDEF", headers: ["ETag: \"v2\""]) }
         let outcome = try driver.run(call(target.url))
         #expect(outcome.download == DownloadProgress(bytesDone: 6, bytesTotal: 6, gained: 2, isComplete: true))
@@ -144,7 +146,7 @@ struct DownloadTests {
         "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 2\r\n\r\nAB",
         "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nAB\r\n0\r\n\r\n",
     ])
-    func `a file that became smaller than what was there is whole with its last byte`(answer: String) throws {
+    func `a new version smaller than the part is complete after its last byte`(answer: String) throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in [.send([UInt8](answer.utf8))] }
         let outcome = try driver.run(call(target.url))
         #expect(outcome.download == DownloadProgress(bytesDone: 2, bytesTotal: 2, gained: 0, isComplete: true))
@@ -158,7 +160,7 @@ struct DownloadTests {
         ["Content-Range: bytes 9-4/10"], ["Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10"],
         ["Content-Range: items 4-9/10"], ["Content-Range: bytes 99999999999999999999-9/10"],
     ])
-    func `a 206 that does not fit is thrown away and the whole asked for`(lie: [String]) throws {
+    func `a 206 that does not match the part is dropped and the whole file requested`(lie: [String]) throws {
         let target = try brokenOff("ETag: \"v1\"") { request in
             request.header("range") == nil
                 ? TargetStep.answer(200, "ABCDEFGHIJ") : TargetStep.answer(206, "xxxxxx", headers: lie)
@@ -180,7 +182,7 @@ struct DownloadTests {
         (["ETag: \"v1\"", old, date], ["ETag: \"v1\""], true),
         (["ETag: \"v1\""], ["ETag: \"v1\"", old], true),
     ])
-    func `a server that sends the rest of another version all the same gets no bytes mixed`(
+    func `a 206 from another version of the file is never appended to the part`(
         known: [String], said: [String], isSame: Bool
     ) throws {
         let target = try brokenOff(known.joined(separator: "\r\n")) { request in
@@ -192,7 +194,7 @@ struct DownloadTests {
         #expect(target.requests.count == (isSame ? 2 : 3))
     }
 
-    @Test func `an answer without content leaves the file that is there`() throws {
+    @Test func `an answer without content leaves the existing file unchanged`() throws {
         try folder.write("file", "old")
         for status in [204, 205, 304] {
             let target = try TargetServer { _ in
@@ -211,13 +213,13 @@ struct DownloadTests {
         #expect(text == "old")
     }
 
-    @Test func `a 206 that holds the whole file is the whole file`() throws {
+    @Test func `an unrequested 206 that holds the whole file completes the download`() throws {
         let target = try TargetServer { _ in Self.part("0-3/4", "0123") }
         #expect(try driver.run(call(target.url)).download?.isComplete == true)
         #expect(text == "0123")
     }
 
-    @Test func `a short 206 behind an answer without a length is not the whole file`() throws {
+    @Test func `a short 206 after an answer of unknown length leaves the download incomplete`() throws {
         let target = try TargetServer { request in
             switch request.turn {
             case 1:
@@ -235,7 +237,7 @@ struct DownloadTests {
         #expect(target.requests.last?.header("range") == "bytes=7-" && text == "0123456789")
     }
 
-    @Test func `a 206 that nobody asked for, or too short, is an error that can be tried again`() throws {
+    @Test func `a 206 that was not requested or is too short fails as truncated`() throws {
         let target = try TargetServer { _ in Self.part("0-3/10", "0123") }
         #expect(try driver.run(call(target.url)).failure().code == .truncated)
         let short = try brokenOff("ETag: \"v1\"") { request in
@@ -249,7 +251,7 @@ struct DownloadTests {
         #expect(text == "0123456789")
     }
 
-    @Test func `416 asks for the whole once, and a second one is the answer`() throws {
+    @Test func `a resumed download that gets 416 requests the whole file once and then reports 416`() throws {
         let target = try brokenOff("ETag: \"v1\"") { request in
             request.turn == 2
                 ? TargetStep.answer(416, "", headers: ["Content-Range: bytes */3"])
@@ -259,7 +261,7 @@ struct DownloadTests {
         #expect(target.requests.count == 3 && folder.size("file.part") == 4)
     }
 
-    @Test func `416 with the size that is there means done`() throws {
+    @Test func `a 416 that confirms the part's size completes the download`() throws {
         let target = try TargetServer { request in
             request.turn == 1
                 ? [
@@ -275,7 +277,7 @@ struct DownloadTests {
         #expect(text == "0123")
     }
 
-    @Test func `another URL, query or method does not go on with the part`() throws {
+    @Test func `a download from another URL does not resume the part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789") }
         defer { withExtendedLifetime(target) {} }
         let whole = try TargetServer { _ in TargetStep.answer(200, "ABCDEFGHIJ") }
@@ -283,7 +285,7 @@ struct DownloadTests {
         #expect(whole.requests.first?.header("range") == nil && text == "ABCDEFGHIJ")
     }
 
-    @Test func `a file larger than its limit ends as too_large, announced or not`() throws {
+    @Test func `a download over its size limit fails as too_large, with or without Content-Length`() throws {
         let told = try TargetServer { _ in TargetStep.answer(200, "0123456789") }
         #expect(try driver.run(call(told.url, maxBytes: 9)).failure().code == .tooLarge)
         #expect(try driver.run(call(told.url, maxBytes: 10)).download?.isComplete == true)
@@ -294,7 +296,7 @@ struct DownloadTests {
         #expect(failure.code == .tooLarge && failure.message.contains("9 bytes"))
     }
 
-    @Test func `progress counts the whole file, and what trickles in is on disk within seconds`() throws {
+    @Test func `a resumed download reports progress of the whole file and writes slow bytes within 15 s`() throws {
         let head = "HTTP/1.1 206 Part\r\nContent-Range: bytes 4-9/10\r\nETag: \"v1\"\r\nContent-Length: 6\r\n\r\n45"
         let target = try brokenOff("ETag: \"v1\"") { _ in [.send([UInt8](head.utf8)), .hang] }
         driver.agent.start(call(target.url), slot: 3)
@@ -308,7 +310,7 @@ struct DownloadTests {
         #expect(seen?.slot == 3 && seen?.receiveTotal == 10)
     }
 
-    @Test func `redirects are followed, and their bodies are no file`() throws {
+    @Test func `a download follows redirects and does not store their bodies`() throws {
         let target = try TargetServer { request in
             request.path == "/moved"
                 ? TargetStep.answer(200, "here") : TargetStep.answer(302, "elsewhere", headers: ["Location: /moved"])

@@ -13,7 +13,7 @@ struct GzipBodyTests {
             limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
     }
 
-    @Test func `a body and a form arrive in gzip and are what they were`() throws {
+    @Test func `a compressed request body arrives unchanged and takes fewer bytes on the wire`() throws {
         let server = try FormServer()
         let driver = try AgentDriver()
         let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 100) }
@@ -26,7 +26,7 @@ struct GzipBodyTests {
         #expect(try driver.run(plain).response().body == [9])
     }
 
-    @Test func `its header stands once and stays with the body`() throws {
+    @Test func `Content-Encoding: gzip is sent only with a compressed body, also after redirects`() throws {
         let driver = try AgentDriver()
         func text(_ path: String, _ body: RequestBody, _ headers: [HTTPHeader] = []) throws -> String {
             try driver.run(call(Hostile.server.url(path), body, headers: headers)).response().text
@@ -45,7 +45,7 @@ struct GzipBodyTests {
         #expect(!empty.contains("Content-Encoding"))
     }
 
-    @Test func `a transfer tells how far it is`() throws {
+    @Test func `the agent reports the progress of a call in flight`() throws {
         let driver = try AgentDriver()
         driver.agent.start(try Hostile.call("/drip"), slot: 5)
         var seen = driver.agent.progress(slot: 4)

@@ -17,7 +17,7 @@ struct HostileAnswerTests {
         ("/stacked", .decode), ("/huge-chunk", .truncated), ("/negative-length", .truncated),
         ("/nul-header", .truncated), ("/odd-version", .reset),
     ])
-    func `an answer that is none ends with its own code`(path: String, code: ErrorCode) throws {
+    func `each kind of broken answer fails with its own error code`(path: String, code: ErrorCode) throws {
         let outcome = try AgentDriver().run(Hostile.call(path))
         let failure = try outcome.failure()
         #expect(failure.code == code, "\(failure)")
@@ -30,7 +30,7 @@ struct HostileAnswerTests {
         #expect(response.bodyDefect?.code == .decode && !response.body.isEmpty)
     }
 
-    @Test func `a body cut short keeps the status that came before it`() throws {
+    @Test func `a failure keeps the status if the answer broke off after its status`() throws {
         #expect(try AgentDriver().run(Hostile.call("/cut-length")).failure().status == 200)
         #expect(try AgentDriver().run(Hostile.call("/reset")).failure().status == nil)
     }
@@ -42,7 +42,7 @@ struct HostileAnswerTests {
     ]
 
     @Test(arguments: ["401", "403", "423", "429", "503", "200", "500"], brokenBodies)
-    func `a refusal holds whatever its body is, another answer without its body is none`(
+    func `a refusal counts despite a cut body, but a 200 or 500 does not`(
         status: String, rest: String
     ) throws {
         let answer = "HTTP/1.1 \(status) X\r\nRetry-After: 7\r\n\(rest)"
@@ -69,7 +69,7 @@ struct HostileAnswerTests {
     }
 
     @Test(arguments: brokenBodies)
-    func `a redirect is followed whatever its body is`(rest: String) throws {
+    func `a redirect is followed even if its body is broken`(rest: String) throws {
         let target = try TargetServer { request in
             if request.path == "/to" { return TargetStep.answer(200, "there") }
             let answer = "HTTP/1.1 302 X\r\nLocation: /to\r\n\(rest)"
@@ -80,7 +80,7 @@ struct HostileAnswerTests {
         #expect(try AgentDriver().run(call).response().text == "there")
     }
 
-    @Test func `a body over the limit ends as too_large and one byte below does not`() throws {
+    @Test func `a body at the size limit is accepted, and one byte more fails as too_large`() throws {
         let driver = try AgentDriver()
         func call(_ limit: Int) throws -> HTTPCall {
             try Hostile.call("/ok", limits: CallLimits(total: .seconds(10), maxResponseBytes: limit))
@@ -90,7 +90,7 @@ struct HostileAnswerTests {
     }
 
     @Test(arguments: ["/length-twice", "/lengths-alike"])
-    func `a length that is told twice is one length`(path: String) throws {
+    func `a Content-Length sent twice with the same value is accepted`(path: String) throws {
         #expect(try AgentDriver().run(Hostile.call(path)).response().text == "ok")
     }
 
@@ -99,7 +99,7 @@ struct HostileAnswerTests {
         "-5", "0000000000000000005", "99999999999999999999", "5\r\nContent-Length: 5, 6", "05\r\nContent-Length: 6",
         "1\r\n 0", "10,\r\n 10",
     ])
-    func `where a body's length is not one number there is no body, and where there is no body it does not matter`(
+    func `an invalid Content-Length fails an answer with a body, but not HEAD or 304`(
         length: String
     ) throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"
@@ -126,7 +126,7 @@ struct HostileAnswerTests {
     }
 
     @Test(arguments: ["10", "010", "10, 10", "10,10", "10 ,\t10 ", "10\r\nContent-Length: 10, 010"])
-    func `a length that repeats itself is one, in a list and in lines`(length: String) throws {
+    func `equal Content-Length values in a list or in several lines count as one`(length: String) throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhelloworld"
         let target = try TargetServer { _ in [.send([UInt8](answer.utf8))] }
         let driver = try AgentDriver()
@@ -136,7 +136,7 @@ struct HostileAnswerTests {
         #expect(try again.response().text == "helloworld" && again.reused)
     }
 
-    @Test func `a Transfer-Encoding that nobody knows is called so`() throws {
+    @Test func `the error for an unknown encoding names Transfer-Encoding or Content-Encoding`() throws {
         let lines = ["foo", "foo, chunked", "chunked\r\nTransfer-Encoding: foo"].map { "Transfer-Encoding: \($0)" }
         for (line, name) in lines.map({ ($0, "Transfer-Encoding") }) + [("Content-Encoding: foo", "Content-Encoding")] {
             let answer = "HTTP/1.1 200 OK\r\n\(line)\r\n\r\n2\r\nok\r\n0\r\n\r\n"
@@ -163,12 +163,12 @@ struct HostileAnswerTests {
         #expect(response.text == "ok")
     }
 
-    @Test func `a body of any bytes arrives exact`() throws {
+    @Test func `a body with NUL and non-UTF-8 bytes arrives unchanged`() throws {
         let response = try AgentDriver().run(Hostile.call("/nul")).response()
         #expect(response.body == [0, 0xFF, 0xFE] + [UInt8](#"{"a":"\u0000"}"#.utf8) + [0])
     }
 
-    @Test func `a silent server ends as first_byte_timeout or timeout, whichever limit is shorter`() throws {
+    @Test func `a call to a silent server fails as first_byte_timeout or timeout, by the shorter limit`() throws {
         let driver = try AgentDriver()
         let first = CallLimits(total: .seconds(10), firstByte: .milliseconds(150))
         let early = try driver.run(Hostile.call("/silent", limits: first))
@@ -179,19 +179,19 @@ struct HostileAnswerTests {
         #expect(try late.failure().sent == .maybe)
     }
 
-    @Test func `a body that crawls ends as slow`() throws {
+    @Test func `an answer body below the speed limit fails as slow`() throws {
         let limits = CallLimits(total: .seconds(15), lowSpeedBytes: 100, lowSpeedTime: .seconds(1))
         let failure = try AgentDriver().run(Hostile.call("/drip", limits: limits)).failure()
         #expect(failure.code == .slow)
         #expect(failure.status == 200)
     }
 
-    @Test func `a server that thinks longer than the low-speed time is not slow`() throws {
+    @Test func `a server that is silent beyond the low-speed time does not count as slow`() throws {
         let limits = CallLimits(total: .milliseconds(2_500), lowSpeedBytes: 100, lowSpeedTime: .seconds(1))
         #expect(try AgentDriver().run(Hostile.call("/silent", limits: limits)).failure().code == .timeout)
     }
 
-    @Test func `a dead kept connection is replaced at once for GET and reported for POST`() throws {
+    @Test func `a call on a dead idle connection is sent again for GET, not for POST`() throws {
         for (method, body) in [(HTTPMethod.get, RequestBody.none), (.post, .bytes([65], contentType: nil))] {
             let server = try HostileServer()
             let driver = try AgentDriver()

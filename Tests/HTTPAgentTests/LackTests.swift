@@ -20,7 +20,7 @@ struct LackTests {
         return driver
     }
 
-    @Test func `a download that finds no pool has sent nothing and can be tried again`() throws {
+    @Test func `a download without a free connection pool fails retryably and sends nothing`() throws {
         let folder = try TestFolder()
         let driver = try exhausted(filesRoot: folder.path)
         let failure = try driver.run(
@@ -29,7 +29,7 @@ struct LackTests {
         #expect(failure.code == .internal && failure.isRetryable && failure.isLocal && failure.sent == .no)
     }
 
-    @Test func `a redirect that finds no pool can be tried again, and its first request has left`() throws {
+    @Test func `a redirect without a free connection pool fails retryably after its first request`() throws {
         let folder = try TestFolder()
         let driver = try exhausted(filesRoot: folder.path)
         let target = try TargetServer { _ in TargetStep.answer(302, headers: ["Location: https://127.0.0.1:1/"]) }

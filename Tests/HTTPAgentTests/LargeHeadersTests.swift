@@ -13,7 +13,7 @@ struct LargeHeadersTests {
             allowsPrivateNetwork: true)
     }
 
-    @Test func `over HTTP/2 answers with up to 120 KB of headers come whole, one after the other and all at once`()
+    @Test func `HTTP/2 answers with up to 120 KB of headers arrive complete, alone and concurrently`()
         throws
     {
         let nginx = try NginxServer(firstPort: 21_990)
@@ -31,7 +31,7 @@ struct LargeHeadersTests {
         }
     }
 
-    @Test func `more than 128 KiB of headers are headers_too_large over HTTP/2, also on a connection used again`()
+    @Test func `an HTTP/2 answer with more than 128 KiB of headers fails as headers_too_large`()
         throws
     {
         let nginx = try NginxServer(firstPort: 21_996)
@@ -50,7 +50,7 @@ struct LargeHeadersTests {
     ///
     /// The other calls on the connection see a broken connection and are retried. Sometimes the call with the headers
     /// sees it too.
-    @Test func `what shares a connection with more than 128 KiB of headers ends at once, and may be tried again`()
+    @Test func `calls that share a connection with oversized headers complete or fail with connection errors`()
         throws
     {
         let nginx = try NginxServer(firstPort: 22_002)

@@ -14,7 +14,7 @@ struct LocalFailureTests {
 
     /// Numbers of `CURLcode`: 6 could not resolve, 7 could not connect, 28 timed out, 45 interface failed, 60
     /// certificate.
-    @Test func `no network, no port, no descriptor and no such interface are our own, a refusal is not`() {
+    @Test func `a missing network, port, descriptor or interface is a local failure, unlike a refused connection`() {
         for error in [ENETUNREACH, ENETDOWN, EADDRNOTAVAIL] {
             #expect(isLocal(Evidence(end: .library(7), osError: error)))
         }

@@ -10,7 +10,7 @@ struct PaceTests {
         CallLimits(total: total, firstByte: firstByte, lowSpeedBytes: 100, lowSpeedTime: .seconds(1))
     }
 
-    @Test func `a download or a file's upload without a total limit ends as slow when no answer comes`() throws {
+    @Test func `a download or upload without a total limit fails as slow if no answer comes`() throws {
         let folder = try TestFolder()
         try folder.write("up", [UInt8](repeating: 65, count: 2_000))
         let target = try TargetServer { _ in [.hang] }
@@ -30,7 +30,7 @@ struct PaceTests {
         #expect(target.requests.count == 2)
     }
 
-    @Test func `with a limit for the first byte that is what bounds the wait for an answer`() throws {
+    @Test func `a first-byte limit replaces the low-speed limit while a call waits for its answer`() throws {
         let folder = try TestFolder()
         let target = try TargetServer { _ in [.pause(milliseconds: 3_500)] + TargetStep.answer(200, "there") }
         let driver = try AgentDriver(filesRoot: folder.path)
@@ -43,7 +43,7 @@ struct PaceTests {
     }
 
     @Test(arguments: ["100 Continue", "102 Processing", "103 Early Hints"])
-    func `an interim answer does not begin the answer`(status: String) throws {
+    func `an interim answer does not end the wait for the first byte`(status: String) throws {
         let interim = TargetStep.send([UInt8]("HTTP/1.1 \(status)\r\nLink: </a>\r\n\r\n".utf8))
         let target = try TargetServer { request in
             request.path == "/never"

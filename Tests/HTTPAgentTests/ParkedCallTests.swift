@@ -12,7 +12,7 @@ struct ParkedCallTests {
             allowsPrivateNetwork: true)
     }
 
-    @Test func `behind a handshake that never ends each call ends at its own limit`() throws {
+    @Test func `while a handshake never ends, each waiting call ends at its own limit`() throws {
         // The target reads the TLS bytes and never answers, because they are not HTTP.
         let target = try TargetServer()
         let driver = try AgentDriver()
@@ -27,6 +27,7 @@ struct ParkedCallTests {
         #expect(TestClock.now - began < 2_000_000_000, "\(TestClock.now - began) ns")
         for ended in first + rest {
             let failure = try ended.outcome.failure()
+            // The total limit of slot 7 counts as a connect timeout too, since no request began.
             #expect(failure.code == .connectTimeout && failure.sent == .no, "\(failure)")
             let total = ended.outcome.timings.total
             #expect(total >= (ended.slot == 7 ? 290_000 : 490_000) && total < 1_500_000, "\(ended)")

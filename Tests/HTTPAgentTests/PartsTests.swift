@@ -19,7 +19,7 @@ struct PartsTests {
         BodyPart(name: "f", content: .file(path: path), maxBytes: maxBytes)
     }
 
-    @Test func `text, bytes and files arrive as a form parser understands them`() throws {
+    @Test func `text, bytes and files of a multipart body arrive intact at a form parser`() throws {
         let (server, folder) = try (FormServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         let parts = [
@@ -41,7 +41,7 @@ struct PartsTests {
         }
     }
 
-    @Test func `names with quotes and line breaks are escaped as browsers do`() throws {
+    @Test func `quotes and line breaks in part names are escaped as browsers do`() throws {
         let part = BodyPart(name: "a\"b\r\nX: y", content: .bytes([65]), filename: "é\"\n--x")
         let text = try AgentDriver().run(call(Hostile.server.url("/echo"), [part])).response().text
         #expect(text.contains(#"name="a%22b%0D%0AX: y"; filename="é%22%0A--x""#))
@@ -51,7 +51,7 @@ struct PartsTests {
     }
 
     @Test(arguments: ["application/json", "multipart/form-data; boundary=abc", "multipart/mixed"])
-    func `a Content-Type among the headers does not take the place of the parts' own`(type: String) throws {
+    func `a multipart body replaces a Content-Type header of the job`(type: String) throws {
         var call = try call(Hostile.server.url("/echo"), [BodyPart(name: "a", content: .bytes([65]))])
         call.headers = [HTTPHeader("content-type", type), HTTPHeader("X-Other", "kept")]
         let text = try AgentDriver().run(call).response().text
@@ -63,7 +63,7 @@ struct PartsTests {
         "/etc/passwd", "../x", "sub/../../x", "up/passwd", "link", "up", "pipe", "sub", "sub/", ".", "", "a.txt/",
         "none.txt", "a.txt\0", "sub/../link", "/proc/self/environ", "//etc/passwd", "a.txt/..", "./a.txt", "sub//b.bin",
     ])
-    func `a path to anything but a file below the root is refused before a byte is sent`(path: String) throws {
+    func `an upload path to anything except a file below the root is refused before sending`(path: String) throws {
         let (server, folder) = try (HostileServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         let outcome = try driver.run(call(server.url("/echo"), [file("a.txt"), file(path)]))
@@ -73,7 +73,7 @@ struct PartsTests {
         #expect(server.requests(for: "/echo") == 0)
     }
 
-    @Test func `without a root, and over the limit, nothing is sent`() throws {
+    @Test func `an upload without a files root or over its size limit sends nothing`() throws {
         let (server, folder) = try (HostileServer(), FilesFolder())
         let refused = try AgentDriver().run(call(server.url("/echo"), [file("a.txt")])).failure()
         #expect(refused.code == .config && refused.message.contains("--files DIR"))
@@ -87,7 +87,7 @@ struct PartsTests {
         #expect(try driver.run(call(server.url("/echo"), [file("a.txt", maxBytes: 5)])).response().status == 200)
     }
 
-    @Test func `a redirect that keeps the body and a dead connection send the files again from their start`() throws {
+    @Test func `an upload repeated after a redirect or a dead connection starts its files anew`() throws {
         let (server, folder) = try (HostileServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         let parts = [file("a.txt"), BodyPart(name: "t", content: .bytes([66])), file("sub/b.bin")]
@@ -107,7 +107,7 @@ struct PartsTests {
         #expect(seen.hasPrefix("GET /echo") && !seen.contains("hello") && !seen.contains("Content-Type"))
     }
 
-    @Test func `a call with a file is sent again where an open connection is closed behind its head`() throws {
+    @Test func `an upload is sent again if the server closes a reused connection after the headers`() throws {
         let (server, folder) = try (OneRequestServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         var codes: [ErrorCode] = []
@@ -120,7 +120,7 @@ struct PartsTests {
         #expect(codes.isEmpty)
     }
 
-    @Test func `files arrive whole in any order, whatever of them is read ahead`() throws {
+    @Test func `files of a multipart body arrive intact in any order and size`() throws {
         let (server, folder) = try (FormServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         try folder.fill("empty", megabytes: 0)
@@ -134,7 +134,7 @@ struct PartsTests {
     }
 
     @Test(arguments: [1 << 20, 300 << 20])
-    func `a file that shrinks or grows on its way ends as file`(bytes: Int) throws {
+    func `an upload fails as file if its file shrinks or grows meanwhile`(bytes: Int) throws {
         let (server, folder) = try (FormServer(), FilesFolder())
         let driver = try AgentDriver(filesRoot: folder.path)
         folder.truncate("a.txt", to: 200 << 20)
@@ -153,7 +153,7 @@ struct PartsTests {
         #expect(failure.code == .file && failure.sent == .maybe && failure.message.contains("a.txt"), "\(failure)")
     }
 
-    @Test func `a large file is streamed: the memory stays flat`() throws {
+    @Test func `an upload of a large file needs less than 40 MiB of extra memory`() throws {
         let (server, folder) = try (FormServer(), FilesFolder())
         let megabytes = Soak.count(1_024, reduced: 50)
         try folder.fill("large", megabytes: megabytes)

@@ -14,7 +14,9 @@ struct ProxyTests {
     }
 
     @Test(arguments: [ProxyServer.Kind.http, .socks])
-    func `calls go through a proxy with its password, and with a wrong one none does`(kind: ProxyServer.Kind) throws {
+    func `a proxied call succeeds with the proxy's password and fails as proxy without it`(kind: ProxyServer.Kind)
+        throws
+    {
         let nginx = try NginxServer(firstPort: 21_950)
         let proxy = try ProxyServer(kind)
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -39,7 +41,7 @@ struct ProxyTests {
         }
     }
 
-    @Test func `a proxy that is not there ends as proxy`() throws {
+    @Test func `a call through an unreachable proxy fails as proxy`() throws {
         let driver = try AgentDriver()
         for proxy in [
             "http://127.0.0.1:1", "socks5h://127.0.0.1:1", "socks5://127.0.0.1:1",
@@ -51,7 +53,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: [("http", "https"), ("socks5h", "http"), ("socks5h", "https"), ("socks5", "http")])
-    func `a proxy that says nothing is at fault, not the server`(kind: String, scheme: String) throws {
+    func `a call through a silent proxy fails as proxy`(kind: String, scheme: String) throws {
         let silent = try TargetServer { _ in [.hang] }
         let limits = CallLimits(total: .seconds(20), connect: .milliseconds(300))
         let call = HTTPCall(
@@ -61,7 +63,7 @@ struct ProxyTests {
         #expect(failure.code == .proxy && failure.sent == .no && failure.message.contains("0.3 seconds"), "\(failure)")
     }
 
-    @Test func `a server that says nothing behind a proxy that did its part is at fault itself`() throws {
+    @Test func `a silent server behind a working proxy fails the call as connect_timeout`() throws {
         let silent = try TargetServer { _ in [.hang] }
         let limits = CallLimits(total: .seconds(20), connect: .seconds(3))
         let tunnel = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 200 Go\r\n\r\n".utf8)), .hang] }
@@ -79,12 +81,12 @@ struct ProxyTests {
         "127.0.0.1", "ftp://h:1", "socks4://h:1", "http://h:0",
         "http://u:pa55w%0d@h:1", "http://h:1\r\nX: y", "file:///etc/passwd", "http://u:pa55w@:1", "//h:1",
     ])
-    func `a proxy URL that is none ends as config without its password`(proxy: String) throws {
+    func `an invalid proxy URL fails as config, and the message hides its password`(proxy: String) throws {
         let failure = try AgentDriver().run(call(Hostile.server.url("/ok"), proxy)).failure()
         #expect(failure.code == .config && failure.sent == .no && !failure.message.contains("pa55w"), "\(failure)")
     }
 
-    @Test func `the job's headers are not for the proxy, nor is its answer for the job`() throws {
+    @Test func `a proxy gets no job headers, and its error status is not the answer`() throws {
         let server = try HostileServer()
         let own = [HTTPHeader("Authorization", "Bearer t0ken"), HTTPHeader("X-Own", "1")]
         let outcome = try AgentDriver().run(call("https://example.org/", server.url(""), headers: own))
@@ -101,7 +103,7 @@ struct ProxyTests {
         "http://2130706433.:80/", "http://0x7f.1./", "http://127.1./", "http://017700000001./", "http://127.1../",
         "http://a.0x./",
     ])
-    func `a proxy is no way to a private address for a call that may not have one`(url: String) throws {
+    func `a public-only call cannot reach a private address through a proxy`(url: String) throws {
         let server = try HostileServer()
         let failure = try AgentDriver().run(call(url, server.url(""), allow: false)).failure()
         #expect(failure.code == .deniedAddress && failure.sent == .no, "\(failure)")

@@ -5,7 +5,7 @@ import Testing
 
 /// Finished calls that the owner of the agent could not yet process.
 struct PutBackTests {
-    @Test func `what is put back comes first the next time, which is due at once, and can still be cancelled`() throws {
+    @Test func `finished calls that are put back come first at once and can still be cancelled`() throws {
         let driver = try AgentDriver()
         for slot in 0..<4 { driver.agent.start(HTTPCall(url: "none:", allowsPrivateNetwork: true), slot: slot) }
         let calls = driver.agent.takeFinished()

@@ -11,7 +11,7 @@ struct RealServerTests {
         HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
     }
 
-    @Test func `plain, gzip, TLS and HTTP/2 give the same exact bodies`() throws {
+    @Test func `bodies arrive intact over plain HTTP, gzip, TLS and HTTP/2`() throws {
         let nginx = try NginxServer(firstPort: 21_900)
         let driver = try AgentDriver(slots: 32, caFile: nginx.caFile)
         let plain = try driver.run(call("http://localhost:\(nginx.port)/big"))
@@ -28,7 +28,7 @@ struct RealServerTests {
         #expect(many.allSatisfy { $0.outcome.reused && $0.outcome.httpVersion == "2" })
     }
 
-    @Test func `calls that must not be sent twice lose none to a server that ends its connections`() throws {
+    @Test func `calls that must not repeat all succeed on a server that closes its connections`() throws {
         let nginx = try NginxServer(firstPort: 21_908)
         let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)
         func call(shares: Bool) -> HTTPCall {
@@ -52,7 +52,7 @@ struct RealServerTests {
         #expect(other.httpVersion == "2" && other.reused)
     }
 
-    @Test func `a certificate of unknown authority or for another name ends as tls_verify, no TLS at all as tls`()
+    @Test func `an untrusted or mismatched certificate fails as tls_verify, and a non-TLS server as tls`()
         throws
     {
         let nginx = try NginxServer(firstPort: 21_903)
@@ -67,7 +67,7 @@ struct RealServerTests {
         #expect(answer.status == 400)
     }
 
-    @Test func `a redirect to TLS is followed, and a body on its way to another port is not`() throws {
+    @Test func `a redirect to TLS on another port is followed for GET but not for POST`() throws {
         let nginx = try NginxServer(firstPort: 21_906)
         let driver = try AgentDriver(caFile: nginx.caFile)
         let url = "http://localhost:\(nginx.port)/up"
@@ -77,12 +77,12 @@ struct RealServerTests {
         #expect(try driver.run(post).failure().code == .deniedRedirect)
     }
 
-    @Test func `a name that does not exist ends as dns with nothing sent`() throws {
+    @Test func `a call to an unknown host name fails as dns and sends nothing`() throws {
         let failure = try AgentDriver().run(call("http://no-such-host.invalid/")).failure()
         #expect(failure.code == .dns && failure.sent == .no)
     }
 
-    @Test func `many fast calls are not delayed by silent ones, nor lost when slots are few`() throws {
+    @Test func `fast calls complete while silent calls hold a third of the slots`() throws {
         let driver = try AgentDriver(slots: 24)
         for slot in 0..<8 { driver.agent.start(try Hostile.call("/silent"), slot: slot) }
         var ended = 0

@@ -14,7 +14,7 @@ struct RedirectTests {
         (.put, 301, "PUT", true), (.delete, 303, "GET", false), (.head, 303, "HEAD", false), (.post, 307, "POST", true),
         (.post, 308, "POST", true), (.patch, 302, "PATCH", true),
     ])
-    func `the method after a redirect is that of RFC 9110`(
+    func `a redirect changes the method and drops the body as RFC 9110 demands`(
         method: HTTPMethod, status: Int, next: String, keepsBody: Bool
     ) throws {
         let server = try HostileServer()
@@ -28,7 +28,8 @@ struct RedirectTests {
         #expect(request.contains("Content-Type") == keepsBody)
     }
 
-    @Test func `only four headers go along to another origin`() throws {
+    @Test func `a redirect to another origin sends no secrets and keeps Accept, Accept-Language and User-Agent`() throws
+    {
         let other = try HostileServer()
         let headers = [
             HTTPHeader("Authorization", "secret"), HTTPHeader("X-Api-Key", "secret"), HTTPHeader("Cookie", "secret"),
@@ -57,7 +58,7 @@ struct RedirectTests {
         #expect(target.requests.map(\.path) == ["/a/b/c?z=1", "/a/b/c?z=1"])
     }
 
-    @Test func `a byte beyond ASCII in Location goes along as it is, percent-encoded`() throws {
+    @Test func `a non-ASCII byte in Location is percent-encoded without conversion`() throws {
         for (bytes, path) in [([0xE9], "/caf%E9"), ([0xC3, 0xA9], "/caf%C3%A9")] as [([UInt8], String)] {
             let target = try TargetServer { request in
                 if request.path != "/" { return TargetStep.answer(200, "there") }
@@ -70,7 +71,7 @@ struct RedirectTests {
         }
     }
 
-    @Test func `a body is not sent to another origin`() throws {
+    @Test func `a redirect does not send the body to another origin`() throws {
         let other = try HostileServer()
         let call = try Hostile.call("/redirect?status=307&to=\(other.url("/echo"))", method: .post, body: body)
         let failure = try AgentDriver().run(call).failure()
@@ -82,19 +83,19 @@ struct RedirectTests {
     }
 
     @Test(arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "http:///x", "gopher://127.0.0.1/"])
-    func `a redirect to what may not be called is denied`(target: String) throws {
+    func `a redirect to a forbidden scheme or an invalid URL is denied`(target: String) throws {
         let failure = try AgentDriver().run(Hostile.call("/redirect?to=\(target)")).failure()
         #expect(failure.code == .deniedRedirect, "\(failure)")
     }
 
-    @Test func `a loop ends after as many hops as are allowed`() throws {
+    @Test func `a redirect loop ends after the allowed number of redirects`() throws {
         let server = try HostileServer()
         let call = HTTPCall(url: server.url("/loop"), limits: CallLimits(maxRedirects: 5), allowsPrivateNetwork: true)
         #expect(try AgentDriver().run(call).failure().code == .deniedRedirect)
         #expect(server.requests(for: "/loop") == 6)
     }
 
-    @Test func `with no redirects allowed, and without Location, a 3xx is an answer`() throws {
+    @Test func `a 3xx is the answer if redirects are disabled or Location is missing`() throws {
         let driver = try AgentDriver()
         let limits = CallLimits(maxRedirects: 0)
         #expect(try driver.run(Hostile.call("/loop", limits: limits)).response().status == 302)
@@ -108,7 +109,7 @@ struct RedirectTests {
         #expect(!text.contains("Authorization"))
     }
 
-    @Test func `user and password of the call's own URL go along within its origin, and to no other`() throws {
+    @Test func `a redirect sends the URL's user and password only within the same origin`() throws {
         let other = try HostileServer()
         for (target, isTold) in [("/echo", true), (other.url("/echo"), false)] {
             var call = try Hostile.call("/redirect?to=\(target)")

@@ -33,7 +33,7 @@ struct RefusedRangeTests {
     }
 
     @Test(arguments: [400, 403, 404, 410, 412, 416])
-    func `a refused range is asked again without it, by the same attempt`(status: Int) throws {
+    func `a refused range request is repeated without a range in the same attempt`(status: Int) throws {
         let target = try target { request in
             request.header("range") == nil ? TargetStep.answer(200, "ABCDEFGHIJ") : TargetStep.answer(status, "no")
         }
@@ -45,7 +45,7 @@ struct RefusedRangeTests {
     }
 
     @Test(arguments: [404, 403])
-    func `a refusal of the whole is the answer, and the part stays`(status: Int) throws {
+    func `a refusal of the whole file is the answer, and the part stays`(status: Int) throws {
         let target = try target { _ in TargetStep.answer(status, "no") }
         #expect(try resume(target).response().status == status)
         #expect(target.requests.map { $0.header("range") } == [nil, "bytes=4-", nil])
@@ -56,7 +56,7 @@ struct RefusedRangeTests {
         (403, ["Retry-After: 1"]), (403, ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 30"]), (429, []),
         (401, []), (500, []), (409, []),
     ])
-    func `an answer that asks for a later call, or says nothing of the range, is the answer`(
+    func `a resume request is not repeated after an error unrelated to the range`(
         status: Int, headers: [String]
     ) throws {
         let target = try target { _ in TargetStep.answer(status, "later", headers: headers) }
@@ -65,7 +65,7 @@ struct RefusedRangeTests {
     }
 
     @Test(arguments: [404, 416])
-    func `a call that must not be repeated is not sent again`(status: Int) throws {
+    func `a call that must not repeat is not sent again without its range`(status: Int) throws {
         let target = try target { _ in TargetStep.answer(status, "no") }
         #expect(try resume(target, isRepeatable: false).response().status == status)
         #expect(target.requests.count == 2)

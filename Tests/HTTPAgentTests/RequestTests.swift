@@ -7,7 +7,7 @@ import Testing
 
 struct RequestTests {
     @Test(arguments: HTTPMethod.allCases)
-    func `every method goes out as it is, with and without a body`(method: HTTPMethod) throws {
+    func `every method keeps its name and headers, with and without a body`(method: HTTPMethod) throws {
         let driver = try AgentDriver()
         let body: [UInt8] = [0, 13, 10, 255, 65]
         for sent in [RequestBody.none, .bytes(body, contentType: "application/x-test"), .none] {
@@ -26,7 +26,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `a body arrives exact to the byte`() throws {
+    @Test func `a request body of 200,000 bytes arrives unchanged`() throws {
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let response = try AgentDriver().run(
             Hostile.call("/echo", method: .put, body: .bytes(body, contentType: nil))
@@ -36,7 +36,7 @@ struct RequestTests {
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `no body makes the call wait for a 100`(method: HTTPMethod) throws {
+    func `a large request body is sent without an Expect header`(method: HTTPMethod) throws {
         let large = [UInt8](repeating: 65, count: (1 << 20) + 1)
         let bodies: [RequestBody] = [
             .bytes(large, contentType: nil), .form([FormField("a", String(decoding: large, as: UTF8.self))]),
@@ -54,7 +54,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `query and form are encoded each in its own way`() throws {
+    @Test func `a query uses percent-encoding and a form uses form encoding`() throws {
         let fields = [FormField("a b", "c/d&e=f~g"), FormField("ü", "+")]
         let query = try AgentDriver().run(Hostile.call("/echo?x=1", query: fields)).response().text
         #expect(query.lowercased().hasPrefix("get /echo?x=1&a%20b=c%2fd%26e%3df~g&%c3%bc=%2b http/1.1"))
@@ -63,7 +63,7 @@ struct RequestTests {
         #expect(form.contains("Content-Type: application/x-www-form-urlencoded"))
     }
 
-    @Test func `headers keep their order and repeat, and an empty value is sent`() throws {
+    @Test func `headers keep their order and duplicates, and an empty value is sent`() throws {
         let headers = [
             HTTPHeader("X-A", "1"), HTTPHeader("X-B", ""), HTTPHeader("x-a", "2"), HTTPHeader("Accept", "text/x"),
         ]
@@ -73,7 +73,7 @@ struct RequestTests {
         #expect(text.contains("User-Agent: postrider/\(ProductVersion.current)\r\n"))
     }
 
-    @Test func `user and password of the URL become Basic unless the job has its own`() throws {
+    @Test func `the URL's user and password become Basic authorization unless the job sets Authorization`() throws {
         let driver = try AgentDriver()
         let url = try Hostile.server.url("/echo").replacing("http://", with: "http://us%65r:p%20%3A@")
         let call = HTTPCall(url: url, allowsPrivateNetwork: true)
@@ -89,7 +89,7 @@ struct RequestTests {
         "http://h/a b", "http://h/\r\nX: 1", "http://h\\@i/", "http://@h/", "file:///etc/passwd", "http://h%00/",
         "http://u%0d:p@h/", "http://u%3Av:p@h/", "/x", "http:h", "gopher://h/",
     ])
-    func `a URL that is none is refused before the network`(url: String) throws {
+    func `an invalid URL is refused before any network access`(url: String) throws {
         let outcome = try AgentDriver().run(HTTPCall(url: url, allowsPrivateNetwork: true))
         let failure = try outcome.failure()
         #expect(failure.code == .badURL, "\(failure)")
@@ -103,13 +103,13 @@ struct RequestTests {
         HTTPHeader("Host", "h"), HTTPHeader("content-length", "3"), HTTPHeader("Transfer-Encoding", "chunked"),
         HTTPHeader("Proxy-Authorization", "x"), HTTPHeader("TE", "trailers"),
     ])
-    func `a header that breaks the grammar or belongs to the transport is refused`(header: HTTPHeader) throws {
+    func `a header with invalid syntax or reserved for the transport is refused`(header: HTTPHeader) throws {
         let failure = try AgentDriver().run(Hostile.call("/ok", headers: [header])).failure()
         #expect(failure.code == .badHeader)
         #expect(failure.sent == .no)
     }
 
-    @Test func `the second call uses the connection of the first, and the figures say so`() throws {
+    @Test func `a second call reuses the connection and reports zero connect time`() throws {
         let driver = try AgentDriver()
         let first = try driver.run(Hostile.call("/ok"))
         let second = try driver.run(Hostile.call("/ok"))
@@ -120,7 +120,7 @@ struct RequestTests {
         #expect(second.bytesReceived == 40 && second.bytesSent > 80)
     }
 
-    @Test func `a refused connection has sent nothing`() throws {
+    @Test func `a refused connection fails as connect with nothing sent`() throws {
         let failure = try AgentDriver().run(HTTPCall(url: "http://127.0.0.1:1/", allowsPrivateNetwork: true)).failure()
         #expect(failure.code == .connect && failure.sent == .no)
     }
@@ -139,7 +139,7 @@ struct RequestTests {
         #expect(try driver.wait(for: 1).map(\.slot) == [3])
     }
 
-    @Test func `Retry-After comes back as a wait`() throws {
+    @Test func `Retry-After is reported as a duration, and a negative value is ignored`() throws {
         let driver = try AgentDriver()
         #expect(
             try driver.run(Hostile.call("/status?code=503&retry-after=1.5")).response().retryAfter

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct ResendTests {
-    @Test func `each call has its own resend, however many calls before it had theirs`() throws {
+    @Test func `each of 30 calls on dead connections is sent again and succeeds`() throws {
         // Each connection answers once and closes when it is used again.
         let target = try TargetServer { request in request.turn % 2 == 1 ? TargetStep.answer(200) : [.close] }
         let driver = try AgentDriver()
@@ -17,7 +17,7 @@ struct ResendTests {
         #expect(target.requests.count == 59)
     }
 
-    @Test func `what is sent again goes out on a new connection, not on another that may be as dead`() throws {
+    @Test func `a repeated request uses a new connection although other idle connections exist`() throws {
         let target = try TargetServer { request in
             request.path == "/dead" && request.turn == 1 ? [.close] : TargetStep.answer(200)
         }
@@ -34,7 +34,7 @@ struct ResendTests {
         #expect(try driver.run(call("/")).reused)
     }
 
-    @Test func `a call that may not be sent twice takes no open connection and leaves none`() throws {
+    @Test func `a call that must not repeat uses a new connection and closes it`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200) }
         let driver = try AgentDriver()
         for _ in 1...10 {
@@ -54,7 +54,7 @@ struct ResendTests {
         }
     }
 
-    @Test func `the sentence of a request that is not sent again says whether it was before`() throws {
+    @Test func `the error of a broken request says whether the request was repeated`() throws {
         let nginx = try NginxServer(firstPort: 22_040)
         let server = try RefusingServer(as: nginx)
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -70,7 +70,7 @@ struct ResendTests {
         #expect(get.message.contains("was then repeated; it was not sent a third time"), "\(get)")
     }
 
-    @Test func `over HTTP/2, too, a connection that ends before any answer is an empty reply`() throws {
+    @Test func `an HTTP/2 connection that closes before any answer is an empty reply`() throws {
         let nginx = try NginxServer(firstPort: 22_046)
         let server = try RefusingServer(as: nginx, closes: true)
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -84,7 +84,7 @@ struct ResendTests {
         }
     }
 
-    @Test func `a handle that is made as new keeps its transport`() throws {
+    @Test func `a call that is sent again keeps its proxy`() throws {
         let proxy = try TargetServer { request in request.turn % 2 == 1 ? TargetStep.answer(200, "proxy") : [.close] }
         let driver = try AgentDriver()
         let call = HTTPCall(
@@ -93,7 +93,7 @@ struct ResendTests {
         for _ in 1...9 { #expect(try driver.run(call).response().text == "proxy") }
     }
 
-    @Test func `headers and URLs that libcurl has no room for are refused by their names`() throws {
+    @Test func `headers and URLs too large for libcurl fail as bad_header and bad_url`() throws {
         let driver = try AgentDriver()
         let headers = (1...300).map { HTTPHeader("X-\($0)", String(repeating: "a", count: 7_000)) }
         let large = try driver.run(Hostile.call("/ok", headers: headers)).failure()
@@ -112,7 +112,7 @@ struct ResendTests {
     /// nginx sends it without having read the request's body. It ends the stream with RST_STREAM (RFC 9113 §8.1).
     /// libcurl 7.88 sometimes drops the bytes of one read with that frame, or waits. Such a call does not count as a
     /// cut answer.
-    @Test func `a whole answer over HTTP/2 counts though the server wants no more of the request`() throws {
+    @Test func `an HTTP/2 answer counts although the server stops reading the request`() throws {
         let nginx = try NginxServer(firstPort: 22_008)
         let driver = try AgentDriver(slots: 8, caFile: nginx.caFile)
         let call = HTTPCall(

@@ -8,8 +8,7 @@ import Testing
 
 /// Reuse of descriptor numbers: the system gives the lowest free number.
 struct ReusedDescriptorTests {
-    @Test func `the first download of an agent may get the number of a call's socket, closed in the same turn`() throws
-    {
+    @Test func `a download works although its descriptor reuses the number of a just closed socket`() throws {
         let target = try TargetServer { request in
             request.path == "/hang" ? [.hang] : TargetStep.answer(200, "hello")
         }
@@ -35,7 +34,7 @@ struct ReusedDescriptorTests {
         Issue.record("no disk got the number of a call's socket")
     }
 
-    @Test func `a socket that has got the number of an idle connection is left alone, whatever comes on it`() throws {
+    @Test func `the agent ignores a foreign socket that reuses an idle connection's descriptor number`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, "right") }
         let driver = try AgentDriver()
         let call = HTTPCall(url: target.url, allowsPrivateNetwork: true)

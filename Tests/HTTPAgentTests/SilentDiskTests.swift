@@ -29,7 +29,7 @@ import Testing
 
     /// The note is synced at the opening. The file is synced every 16 MiB and at the end.
     @Test(arguments: [("x.part.meta.new", "/file"), ("x.part", "/file"), ("x.part", "/large")])
-    func `a download whose disk is silent ends, its slot is free, and what comes later goes on where the disk is again`(
+    func `a download on a silent disk fails after 2 s and frees its slot`(
         silent: String, place: String
     ) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
@@ -63,7 +63,7 @@ import Testing
 
     /// The disk is silent while the file is opened or read: first for the call's first file, then for its second.
     @Test(arguments: ["a", "b"])
-    func `a call whose file's disk is silent ends, its slot is free, and other calls go on meanwhile`(silent: String)
+    func `an upload from a silent disk fails after 2 s without blocking other calls`(silent: String)
         throws
     {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
@@ -101,7 +101,7 @@ import Testing
 
     /// A refusal, which ends the call at once, and an answer whose server goes on reading.
     @Test(arguments: [413, 200])
-    func `an answer that comes while the disk is silent is the call's`(status: Int) throws {
+    func `an answer that arrives while the upload's disk is silent ends the call`(status: Int) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("head -c 3000000 /dev/zero > root/b")
         let server = try GatedAnswerServer("HTTP/1.1 \(status) Now\r\nContent-Length: 2\r\n\r\n{}")
@@ -123,7 +123,7 @@ import Testing
         if status == 413 { #expect(TestClock.now - began < 3_000_000_000) }
     }
 
-    @Test func `a call that waits for its file shows nothing of the call before it`() throws {
+    @Test func `an upload that waits for its disk reports no progress of the previous call`() throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("printf hello > root/a")
         let driver = try AgentDriver(filesRoot: folder.path("root"))

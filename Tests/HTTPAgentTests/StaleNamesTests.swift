@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPAgent
 
 struct StaleNamesTests {
-    @Test func `an address from before a failure is too old, and one of this second is not`() {
+    @Test func `a cached address older than the host's last failure is not used`() {
         var names = StaleNames()
         #expect(names.age(of: "a", now: 100) == 60)
         names.doubt("a", now: 100)
@@ -20,7 +20,7 @@ struct StaleNamesTests {
         #expect(names.age(of: "a", now: 90) == 1)
     }
 
-    @Test func `with too many names to remember all are looked up for a minute`() {
+    @Test func `if too many names are doubted, all names are looked up again for a minute`() {
         var names = StaleNames()
         for number in 0...1_024 { names.doubt("\(number)", now: 100) }
         #expect(names.age(of: "0", now: 110) == 10 && names.age(of: "1024", now: 110) == 10)

@@ -12,7 +12,7 @@ struct TransportTests {
         HTTPCall(url: url, transport: transport, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
     }
 
-    @Test func `a CA of the service's own is trusted for its calls alone`() throws {
+    @Test func `a service's CA file is trusted only for its own calls`() throws {
         let nginx = try NginxServer(firstPort: 21_920)
         let driver = try AgentDriver()
         let url = "https://localhost:\(nginx.tlsPort)/text"
@@ -23,7 +23,7 @@ struct TransportTests {
         #expect(again.reused)
     }
 
-    @Test func `a client certificate is shown to its service and to no other origin`() throws {
+    @Test func `a client certificate is sent only to the service's own origin`() throws {
         let nginx = try NginxServer(firstPort: 21_926)
         let driver = try AgentDriver(caFile: nginx.caFile)
         let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
@@ -35,7 +35,7 @@ struct TransportTests {
         #expect(try driver.run(call(base + "/who", member)).response().text == "127.0.0.1 CN=client")
     }
 
-    @Test func `a client certificate that a TLS 1.3 server misses or does not know is a matter of settings`() throws {
+    @Test func `a call without the client certificate that a TLS 1.3 server wants fails as config`() throws {
         let nginx = try NginxServer(firstPort: 21_914)
         let server = try CertificateServer(as: nginx)
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -55,7 +55,7 @@ struct TransportTests {
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }
 
-    @Test func `a TLS 1.2 server that breaks the handshake off may want a client certificate`() throws {
+    @Test func `the error for a broken TLS 1.2 handshake mentions a missing client certificate`() throws {
         let nginx = try NginxServer(firstPort: 22_034)
         let server = try CertificateServer(as: nginx, tls: "tls1_2")
         let driver = try AgentDriver(caFile: nginx.caFile)
@@ -66,7 +66,7 @@ struct TransportTests {
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }
 
-    @Test func `each TLS connection looks at the server's certificate: no session is resumed past it`() throws {
+    @Test func `each TLS connection does a full handshake and never resumes a session`() throws {
         let nginx = try NginxServer(firstPort: 21_986)
         let driver = try AgentDriver(caFile: nginx.caFile)
         let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
@@ -79,7 +79,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `a pin holds, and an open connection is no way around it`() throws {
+    @Test func `a wrong pin fails a call despite an open connection to the server`() throws {
         let nginx = try NginxServer(firstPort: 21_932)
         let driver = try AgentDriver(caFile: nginx.caFile)
         let url = "https://localhost:\(nginx.tlsPort)/text"
@@ -93,7 +93,7 @@ struct TransportTests {
         #expect(try driver.run(call(url, upper)).failure().code == .tlsVerify)
     }
 
-    @Test func `files that cannot be used end as config with their path, and no passphrase is asked for`() throws {
+    @Test func `unusable TLS files and pins fail as config with a message that names them`() throws {
         let nginx = try NginxServer(firstPort: 21_938)
         let driver = try AgentDriver(caFile: nginx.caFile)
         let client = nginx.client
@@ -112,7 +112,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `the interface carries the call, and no other call uses what it opened`() throws {
+    @Test func `a call leaves through its configured interface, and an invalid interface fails as config`() throws {
         let nginx = try NginxServer(firstPort: 21_944)
         let driver = try AgentDriver()
         let url = "http://127.0.0.1:\(nginx.port)/who"
@@ -125,7 +125,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `the oldest of many transports make room and all of them work`() throws {
+    @Test func `with 148 transports all calls work, and the oldest transport loses its connection`() throws {
         let driver = try AgentDriver()
         for number in 2..<150 {
             let transport = Transport(interface: "127.0.0.\(number)")
@@ -138,7 +138,7 @@ struct TransportTests {
     }
 
     @Test(.enabled(if: sysconf(Int32(_SC_OPEN_MAX)) >= 8_192, "needs 2,100 descriptors beside those of other tests"))
-    func `a call beyond the transports that an agent can have in flight is refused for now, and can be tried again`()
+    func `a call beyond 513 transports in flight is refused with a retryable local failure`()
         throws
     {
         let agent = try HTTPAgent(slots: 520)
@@ -154,7 +154,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `public-only calls find no private address behind a transport either`() throws {
+    @Test func `a public-only call with its own transport is denied a private address`() throws {
         let driver = try AgentDriver()
         let url = try Hostile.server.url("/ok")
         let transport = Transport(interface: "127.0.0.3")

@@ -23,7 +23,7 @@ struct UpgradeTests {
 
     private static let withheld = ["Bearer t0ken", "k3y", "s3cret", "c00kie"]
 
-    @Test func `headers, credentials and cookies go along, and the body where the method stays`() throws {
+    @Test func `an upgrade to https keeps headers, credentials and cookies, and the body with the method`() throws {
         let proxy = try UpgradeProxy()
         let driver = try AgentDriver(caFile: proxy.caFile)
         for status in [301, 302, 303, 307, 308] {
@@ -43,7 +43,7 @@ struct UpgradeTests {
         #expect(text.contains("Authorization: Basic YTpi"), "\(text)")
     }
 
-    @Test func `from https to http nothing goes along, and an upgrade after that brings nothing back`() throws {
+    @Test func `a redirect from https to http drops all secrets, even after another upgrade`() throws {
         let proxy = try UpgradeProxy()
         let driver = try AgentDriver(caFile: proxy.caFile)
         var call = call("/down/a", proxy.url)
@@ -63,11 +63,13 @@ struct UpgradeTests {
         ("http://h/", "https://h.other/", false), ("http://h:443/", "https://h/", false),
         ("https://h/", "https://h/", false), ("http://127.0.0.1/", "https://127.0.0.2/", false),
     ])
-    func `an upgrade is from port 80 to port 443 of one host`(from: String, to: String, isOne: Bool) throws {
+    func `only a redirect from port 80 to port 443 of one host is an upgrade`(from: String, to: String, isOne: Bool)
+        throws
+    {
         #expect(try CallURL.parse(from).isUpgrade(to: CallURL.parse(to)) == isOne)
     }
 
-    @Test func `a POST whose idempotency key stayed behind is not sent again at once`() throws {
+    @Test func `a POST that left its origin without its idempotency key is not sent again`() throws {
         let agent = try HTTPAgent(slots: 1)
         let transfer = try #require(unsafe CurlTransfer(in: agent.loop))
         var call = call("/", "")

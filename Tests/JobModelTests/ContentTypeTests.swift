@@ -16,11 +16,11 @@ struct ContentTypeTests {
         ("content-type: a/b; charset=\u{FF}\n", nil), ("content-type: a/b; charset=\"x\n", "x"),
         ("content-type:\n", nil),
     ])
-    func `the charset is the first of the last line`(block: String, charset: String?) {
+    func `the charset is the first charset parameter of the last Content-Type header`(block: String, charset: String?) {
         #expect(ContentType(of: [UInt8](block.utf8))?.charset == charset)
     }
 
-    @Test func `without the header there is nothing`() {
+    @Test func `an answer without a Content-Type header has no content type`() {
         #expect(ContentType(of: []) == nil)
         #expect(ContentType(of: [UInt8]("x-content-type: a/b; charset=a\n".utf8)) == nil)
     }

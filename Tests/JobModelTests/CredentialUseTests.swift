@@ -19,13 +19,13 @@ struct CredentialUseTests {
         ("http://h/a?b=1&key=old&c", "http://h/a?b=1&c"),
         ("http://h/a?%6bey=old&keys=1#key=x", "http://h/a?keys=1#key=x"), ("http://h/a?key#f", "http://h/a#f"),
     ])
-    func `an argument of the URL itself gives way to the secret`(url: String, expected: String) {
+    func `the secret replaces a query argument of the same name in the URL`(url: String, expected: String) {
         let call = call(url, .query("key"), ["access_token", "new"])
         #expect(call.url == expected)
         #expect(call.query.map { "\($0.name)=\($0.value)" } == ["key=new"])
     }
 
-    @Test func `a user without a password is a login, too`() {
+    @Test func `a user with an empty password gives a Basic authorization header`() {
         let call = call(
             "http://h/", .header("Authorization", prefix: "Basic "), ["username", "key", "password", ""], isBasic: true)
         #expect(call.headers == [HTTPHeader("Authorization", "Basic a2V5Og==")])

@@ -23,7 +23,7 @@ struct LanePermitsTests {
             tolerance: Self.ms(20))
     }
 
-    @Test func `nothing is allowed before a draw, and a draw is due at once`() {
+    @Test func `a limited lane has no room before permits arrive, and requests permits at once`() {
         var lanePermits = lanePermits(1)
         #expect(lanePermits.room(1, now: Self.ms(1000)) == 0)
         let wishes = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
@@ -33,7 +33,7 @@ struct LanePermitsTests {
         #expect(lanePermits.request(free: 8, now: Self.ms(1100)) { _ in true }.count == 1)
     }
 
-    @Test func `permits bound the calls under way, claims under way among them`() {
+    @Test func `permits limit the calls in flight of a lane, including claims in flight`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, permits: 3, share: 10)], now: Self.ms(1001))
@@ -47,7 +47,7 @@ struct LanePermitsTests {
         #expect(lanePermits.room(1, now: Self.ms(1003)) == 2)
     }
 
-    @Test func `who holds more than its share begins nothing until it is below`() {
+    @Test func `a worker above its share of a lane starts no further call`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
@@ -61,7 +61,7 @@ struct LanePermitsTests {
         #expect(lanePermits.request(free: 3, now: Self.ms(2507)) { _ in true }.first?.used == 5)
     }
 
-    @Test func `a job is claimed a little before its slot, begins at it, and a slot that has passed is lost`() {
+    @Test func `a job is claimed shortly before its slot, starts at the slot, and late slots expire`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, slots: 0)], now: Self.ms(1001))
@@ -93,7 +93,7 @@ struct LanePermitsTests {
         return lanePermits
     }
 
-    @Test func `what follows a near slot closely is claimed with it, up to half of what is wanted`() {
+    @Test func `slots right behind a near slot are claimed together, up to half of the wanted number`() {
         var lanePermits = fast(500)
         // A claim is expected to take 10 ms.
         #expect(lanePermits.room(1, wanted: 64, now: Self.ms(1089)) == 0)
@@ -108,7 +108,7 @@ struct LanePermitsTests {
                 == 1_095_100_000)
     }
 
-    @Test func `calls of slots within a millisecond begin together, none before its slot`() {
+    @Test func `calls of slots within a millisecond start together, and no call before its slot`() {
         var lanePermits = fast(500)
         lanePermits.reserve(1, 20)
         for slot in 0..<20 { #expect(lanePermits.admit(1, slot: slot, now: Self.ms(1095)) == false) }
@@ -124,7 +124,7 @@ struct LanePermitsTests {
                 == 1_101_900_000)
     }
 
-    @Test func `slots are drawn for as many calls as began in such a time before`() {
+    @Test func `a worker requests slots for as many calls as started in the previous period`() {
         var lanePermits = fast(100)
         lanePermits.reserve(1, 100)
         for slot in 0..<100 { _ = lanePermits.admit(1, slot: slot, now: Self.ms(1095)) }
@@ -134,7 +134,7 @@ struct LanePermitsTests {
         #expect(lanePermits.request(free: 10, now: Self.ms(1110)) { _ in true }.first?.slots == 50)
     }
 
-    @Test func `jobs begin in their order, and one that is cancelled gives its turn to the next`() {
+    @Test func `jobs start in claim order, and a cancelled job passes its slot to the next`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, slots: 3, first: 1100)], now: Self.ms(1001))
@@ -146,7 +146,7 @@ struct LanePermitsTests {
         #expect(lanePermits.nextStart(now: Self.ms(1145)) == nil)
     }
 
-    @Test func `permits that nobody needs go back, and what the database has not confirmed counts for nothing`() {
+    @Test func `a worker returns unneeded permits and does not use permits before they are confirmed`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, permits: 3, share: 3)], now: Self.ms(1001))
@@ -162,7 +162,7 @@ struct LanePermitsTests {
         #expect(lanePermits.room(1, now: Self.ms(1400)) == 0)
     }
 
-    @Test func `who has not used its permits for a second asks for one more than it needed`() {
+    @Test func `a worker with unused permits for a second requests one more than it used`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(1001))
@@ -181,7 +181,7 @@ struct LanePermitsTests {
             ])
     }
 
-    @Test func `a lane that has no limits any more lets all through`() {
+    @Test func `a lane without limits admits every call`() {
         var lanePermits = lanePermits(1)
         _ = lanePermits.request(free: 8, now: Self.ms(1000)) { _ in true }
         lanePermits.granted([grant(1)], now: Self.ms(1001))
@@ -190,7 +190,7 @@ struct LanePermitsTests {
         #expect(lanePermits.admit(9, slot: 1, now: Self.ms(1001)) == true, "one that was never known, too")
     }
 
-    @Test func `tracks of a lane with nothing drawn are parked and cost no visits`() {
+    @Test func `tracks of a lane without permits are parked and get no visits`() {
         var tracks = KnownTracks()
         var lanes = LanePermits()
         tracks.surveyReturned(
@@ -220,7 +220,7 @@ struct LanePermitsTests {
             })
     }
 
-    @Test func `what a lane at its limit leaves of its share is the others', at once`() {
+    @Test func `free slots go to other tracks at once while a lane waits for permits`() {
         var tracks = KnownTracks()
         var lanes = LanePermits()
         tracks.surveyReturned(
@@ -232,7 +232,7 @@ struct LanePermitsTests {
     }
 
     @Test(arguments: UInt64(1)...200)
-    func `free slots find work that no limit holds, whatever runs`(seed: UInt64) {
+    func `a plan is never empty while a track without limits has work`(seed: UInt64) {
         var random = Randomness(seed: seed)
         var tracks = KnownTracks()
         var lanes = LanePermits()
@@ -258,7 +258,7 @@ struct LanePermitsTests {
         }
     }
 
-    @Test func `a claim is expected to bring what limits allow, or all it asks for while other work is known`() {
+    @Test func `a claim expects the jobs that limits allow, or its full number with a backlog`() {
         var lanes = fast(500)
         var tracks = KnownTracks()
         #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1090)) == 64, "nothing is known yet")
@@ -276,7 +276,7 @@ struct LanePermitsTests {
         #expect(tracks.expected(of: 64, lanes: &lanes, now: Self.ms(1050)) == 1)
     }
 
-    @Test func `a lane's limits may come and go between surveys`() {
+    @Test func `tracks follow a lane's limits that appear or disappear between surveys`() {
         var tracks = KnownTracks()
         var lanes = LanePermits()
         func see(_ lane: Int32) {
@@ -295,7 +295,7 @@ struct LanePermitsTests {
         #expect(lanes.isEmpty)
     }
 
-    @Test func `the database's clock is known as well as its quickest answer, and anew when it was set`() {
+    @Test func `the database clock is estimated from the fastest answer and again after a change`() {
         var clock = DatabaseClock()
         #expect(clock.local(microseconds: 5) == nil)
         // The database clock was read at 1,005 ms local time and showed 1,000,000 s.

@@ -8,7 +8,7 @@ import Testing
 /// Slots that are stored as runs must equal slots that are stored one by one.
 struct LaneSlotsTests {
     @Test(arguments: UInt64(0)..<50)
-    func `runs say the same as a list of all moments`(seed: UInt64) {
+    func `slots stored as runs behave like a list of all slot times`(seed: UInt64) {
         var random = Randomness(seed: seed)
         var slots = LaneSlots()
         var list: [UInt64] = []

@@ -16,7 +16,7 @@ struct QuotaHeadersTests {
     }
 
     @Test(arguments: ["ratelimit", "x-ratelimit", "x-rate-limit"])
-    func `a quota with nothing left waits for its reset, in every way to write one`(prefix: String) {
+    func `an exhausted quota waits for its reset in every supported notation`(prefix: String) {
         #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 30") == .seconds(30))
         #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 1.5") == .milliseconds(1500))
         #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: \(Self.now + 60)") == .seconds(60))
@@ -26,7 +26,7 @@ struct QuotaHeadersTests {
         #expect(reset("\(prefix)-remaining: 0", "\(prefix)-reset: 86400") == .seconds(3600))
     }
 
-    @Test func `the field of the drafts, old and new, names policies`() {
+    @Test func `the RateLimit header of old and new drafts is read per policy`() {
         #expect(reset("ratelimit: \"default\";r=0;t=30") == .seconds(30))
         #expect(reset("ratelimit: default;r=0;t=30") == .seconds(30))
         #expect(reset("ratelimit: \"a\";r=50;t=90, \"b\";r=0;t=7") == .seconds(7))
@@ -41,12 +41,12 @@ struct QuotaHeadersTests {
         "x-ratelimit-remaining: none",
         "ratelimit-remaining: 0", "x-ratelimit-remaining-day: 0", "x-ratelimit-remaining: 00x",
     ])
-    func `a quota with something left, or that cannot be read, asks for nothing`(line: String) {
+    func `a quota that has calls left or is unreadable causes no wait`(line: String) {
         #expect(reset(line, "x-ratelimit-reset: 30") == nil)
     }
 
     @Test(arguments: ["", "-5", "soon", "1e3", ".", "0", "\(now)", "\(now - 5)"])
-    func `a reset that is over or cannot be read asks for nothing`(value: String) {
+    func `a quota reset that has passed or is unreadable causes no wait`(value: String) {
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: \(value)") == nil)
         #expect(reset("ratelimit: \"a\";r=0;t=\(value)") == nil)
     }
@@ -62,13 +62,13 @@ struct QuotaHeadersTests {
         ("2026-11-18T11:07:10+25:00", 0), ("2026/11/18T11:07:10Z", 0), ("2026-11-18T11:07:10ZZ", 0),
         ("+026-11-18T11:07:10Z", 0),
     ])
-    func `a date of RFC 3339 is read with its offset`(date: String, seconds: Int) {
+    func `an RFC 3339 reset date is read with its offset, and invalid dates are ignored`(date: String, seconds: Int) {
         let expected: Duration? = seconds > 0 ? .seconds(seconds) : nil
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: \(date)") == expected)
         #expect(reset("ratelimit-remaining: 0", "ratelimit-reset: \(date)") == expected)
     }
 
-    @Test func `a name that is repeated a hundred thousand times is read in one pass`() {
+    @Test func `100,000 RateLimit headers are read within 2 s of CPU time`() {
         let lines = [UInt8](String(repeating: "ratelimit:a\n", count: 100_000).utf8)
         let before = TestClock.threadTime
         // Joining them one by one would copy all earlier lines each time: 10 GB here, five seconds.
@@ -78,7 +78,7 @@ struct QuotaHeadersTests {
         #expect(took < 2)
     }
 
-    @Test func `a date is read, and bytes that are no text do no harm`() {
+    @Test func `an HTTP reset date is read, and bytes that are not text are ignored`() {
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Sun, 06 Nov 1994 08:49:37 GMT") == nil)
         #expect(reset("x-ratelimit-remaining: 0", "x-ratelimit-reset: Fri, 06 Nov 2099 08:49:37 GMT") == .seconds(3600))
         #expect(Self.read([0xff, 0x3a, 0x0a, 0x00, 0x72], now: 0) == nil)

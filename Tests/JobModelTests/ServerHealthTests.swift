@@ -29,7 +29,7 @@ struct ServerHealthTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `failures at network level count, but neither certificates nor what is our own`(code: ErrorCode) {
+    func `network failures count against a server, certificate errors and local failures do not`(code: ErrorCode) {
         let failing: [ErrorCode] = [
             .dns, .connect, .connectTimeout, .tls, .send, .firstByteTimeout, .slow, .timeout, .reset, .emptyReply,
             .truncated,
@@ -42,7 +42,7 @@ struct ServerHealthTests {
         #expect(ServerHealth(failure(code, isLocal: true)) == .unclear)
     }
 
-    @Test func `the attempt goes on where the method may be repeated or nothing was sent`() {
+    @Test func `an attempt continues at another server if it is repeatable or nothing was sent`() {
         #expect(kind(failure(.timeout)) == .onward)
         #expect(kind(failure(.timeout), .put) == .onward)
         #expect(kind(failure(.timeout), .post) == .retryable)
@@ -54,7 +54,7 @@ struct ServerHealthTests {
         #expect(kind(answer(200)) == .succeeded)
     }
 
-    @Test func `a server that asks for a wait is left where another can do it, and holds its lane where not`() {
+    @Test func `a 503 with Retry-After leads to another server, or pauses the lane`() {
         let busy = CallOutcome(.response(HTTPResponse(status: 503, retryAfter: .seconds(60))))
         var verdict = Verdict(busy, okStatuses: .success, isAtMostOnce: false, attempt: 1)
         verdict.goOnward(from: busy, to: ServerChoice(id: 1, hasNext: true), method: .get)
@@ -64,13 +64,13 @@ struct ServerHealthTests {
         #expect(kind(busy, .post) == .held)
     }
 
-    @Test func `at_most_once goes on only if nothing was sent, whatever the method`() {
+    @Test func `an at_most_once attempt continues at another server only if nothing was sent`() {
         #expect(kind(failure(.connect, sent: .no), .post, atMostOnce: true) == .onward)
         #expect(kind(failure(.timeout), .get, atMostOnce: true) == .unknown)
         #expect(kind(answer(503), .get, atMostOnce: true) == .failed)
     }
 
-    @Test func `without another server, or with a failure of our own, it does not`() {
+    @Test func `an attempt stays at its server without another server or after a local failure`() {
         #expect(kind(failure(.timeout), hasNext: false) == .retryable)
         #expect(kind(failure(.timeout), hasNext: nil) == .retryable)
         #expect(kind(failure(.connect, sent: .no, isLocal: true)) == .retryable)

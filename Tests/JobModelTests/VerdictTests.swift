@@ -29,7 +29,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `a failure of an at_least_once job is tried again if its code says so, sent or not`(code: ErrorCode) {
+    func `an at_least_once job is retried by its error code, whether sent or not`(code: ErrorCode) {
         for sent in [SentState.no, .maybe] {
             let verdict = verdict(failure(code, sent: sent))
             #expect(verdict.kind == (Self.retryableCodes.contains(code) ? .retryable : .failed))
@@ -39,7 +39,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `an at_most_once job is tried again only if nothing was sent, and is unknown without a whole answer`(
+    func `an at_most_once job is retried only if nothing was sent, otherwise fails or is unknown`(
         code: ErrorCode
     ) {
         let isRetryable = Self.retryableCodes.contains(code)
@@ -52,7 +52,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: 100...599)
-    func `a status outside ok_statuses is tried again if it is in the list`(status: Int) {
+    func `a status outside ok_statuses is retried only if the status is retryable`(status: Int) {
         let ending = CallOutcome.Ending.response(HTTPResponse(status: status, retryAfter: .seconds(7)))
         let verdict = verdict(ending)
         if (200..<300).contains(status) {
@@ -69,7 +69,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: 100...599)
-    func `an at_most_once job is sent again only after a status that says nothing was done`(status: Int) {
+    func `an at_most_once job is retried only after 408, 425 or 429`(status: Int) {
         let verdict = verdict(.response(HTTPResponse(status: status)), atMostOnce: true)
         if (200..<300).contains(status) {
             #expect(verdict.kind == .succeeded)
@@ -79,7 +79,7 @@ struct VerdictTests {
         }
     }
 
-    @Test func `a job is held by 429 and by 503 with a wait, and a used up quota is told with every other answer`() {
+    @Test func `a 429 or a 503 with Retry-After pauses the lane, and quota resets are reported`() {
         func verdict(_ status: Int, retryAfter: Int? = nil, quota: Int? = nil, atMostOnce: Bool = false) -> Verdict {
             let response = HTTPResponse(
                 status: status, retryAfter: retryAfter.map { .seconds($0) }, quotaReset: quota.map { .seconds($0) })
@@ -114,19 +114,19 @@ struct VerdictTests {
     }
 
     @Test(arguments: [404, 429, 500])
-    func `a status in ok_statuses is a success whatever it is elsewhere`(status: Int) {
+    func `a status in ok_statuses is a success even if it is normally an error`(status: Int) {
         let ok = StatusRanges(bounds: [Int32(status), Int32(status) + 1])
         #expect(verdict(.response(HTTPResponse(status: status)), ok: ok) == .success)
         #expect(verdict(.response(HTTPResponse(status: 200)), ok: ok).kind == .failed)
     }
 
-    @Test func `a broken content encoding is tried again once`() {
+    @Test func `a broken content encoding is retried once`() {
         #expect(verdict(failure(.decode, sent: .maybe), attempt: 1).kind == .retryable)
         #expect(verdict(failure(.decode, sent: .maybe), attempt: 2).kind == .failed)
         #expect(verdict(failure(.reset, sent: .maybe), attempt: 2).kind == .retryable)
     }
 
-    @Test func `a download that broke off uses no attempt if the file grew, and is done when it is whole`() {
+    @Test func `a broken download uses no attempt if at least 64 KiB arrived, and succeeds when complete`() {
         func verdict(
             _ ending: CallOutcome.Ending, gained: Int64, isComplete: Bool = false, atMostOnce: Bool = false
         ) -> Verdict.Kind {
@@ -144,14 +144,14 @@ struct VerdictTests {
         #expect(verdict(.response(HTTPResponse(status: 416)), gained: 0) == .failed)
     }
 
-    @Test func `a failure may say itself whether another try helps`() {
+    @Test func `a failure can override whether its error code is retried`() {
         let full = CallFailure(.file, "the disk is full", sent: .maybe, retries: true)
         #expect(verdict(.failure(full)).kind == .retryable)
         #expect(verdict(failure(.file, sent: .no)).kind == .failed)
     }
 
     @Test(arguments: [false, true])
-    func `a call that found no descriptor uses no attempt, unless something of it has left`(isAtMostOnce: Bool) {
+    func `a call without a free descriptor uses no attempt if nothing was sent`(isAtMostOnce: Bool) {
         func verdict(_ sent: SentState) -> Verdict.Kind {
             var lack = CallFailure(.file, "no descriptor", sent: sent, retries: true)
             lack.lacksDescriptors = true
@@ -161,7 +161,7 @@ struct VerdictTests {
         #expect(verdict(.maybe) == (isAtMostOnce ? .unknown : .retryable))
     }
 
-    @Test func `each kind has its letter`() {
+    @Test func `each kind of verdict has its own letter`() {
         let kinds: [Verdict.Kind] = [
             .succeeded, .failed, .retryable, .unknown, .handedBack, .progressed, .gainedLittle, .held, .delayed,
             .onward,

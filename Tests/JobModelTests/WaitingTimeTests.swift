@@ -14,11 +14,11 @@ struct WaitingTimeTests {
         "Sun, 06 Nov 1994 00:49:37 -0800", "Sun, 06 Nov 1994 03:49:37 EST", "06 Nov 1994 08:49:37 GMT",
         "Sun, 06-Nov-1994 08:49:37 GMT",
     ])
-    func `every form of an HTTP date is read, with its zone`(text: String) {
+    func `every form of an HTTP date is read with its time zone`(text: String) {
         #expect(HTTPDate.parse(text, now: date) == date)
     }
 
-    @Test func `leap days and the ends of centuries are counted right`() {
+    @Test func `HTTP dates on leap days, before 1970 and with two-digit years are computed correctly`() {
         #expect(HTTPDate.parse("Tue, 29 Feb 2000 00:00:00 GMT", now: 0) == 951_782_400)
         #expect(HTTPDate.parse("Wed, 31 Dec 1969 23:59:59 GMT", now: 0) == -1)
         #expect(HTTPDate.parse("Mon, 29 Feb 2100 00:00:00 GMT", now: 0) == nil)
@@ -31,12 +31,12 @@ struct WaitingTimeTests {
         "1.", ".5", "+5", "Sun, 06 Nov 1994 08:49:37 +2500", "1.2.3", "3x", "1s2m", "s", "3s4", "1h1h", "-3s", "3,5s",
         "2026-01-01T00:00:03", "3 4",
     ])
-    func `an unknown form or a negative number is no wait`(text: String) {
+    func `an unknown date form or a negative number gives no wait`(text: String) {
         #expect(WaitingTime.parse(text, now: date) == nil)
         #expect(WaitingTime.parse(text, unit: .milliseconds, now: date) == nil)
     }
 
-    @Test func `numbers are waits from now, or moments if they are large`() {
+    @Test func `small numbers are waits from now, and large numbers are Unix times`() {
         #expect(WaitingTime.parse("0", now: date) == .zero)
         #expect(WaitingTime.parse(" 120\t", now: date) == .seconds(120))
         #expect(WaitingTime.parse("1.25", now: date) == .milliseconds(1_250))
@@ -59,7 +59,7 @@ struct WaitingTimeTests {
         ("Wed, 31 Dec 2025 23:59:59 GMT", 0), ("3s", 3_000), ("1m0s", 60_000), ("500ms", 500), ("1m0.5s", 60_500),
         ("20M30S", 1_230_000), ("1h", 3_600_000), ("90000us", 90), ("2s500ms", 2_500),
     ])
-    func `dates and durations are waits`(text: String, milliseconds: Int) {
+    func `HTTP dates, RFC 3339 dates and durations are read as waits`(text: String, milliseconds: Int) {
         #expect(WaitingTime.parse(text, now: newYear) == .milliseconds(milliseconds))
     }
 
@@ -75,7 +75,7 @@ struct WaitingTimeTests {
         RequestedWait([UInt8](lines.map { $0 + "\n" }.joined().utf8), status: status, now: newYear)
     }
 
-    @Test func `the longest readable wait of all names counts`() {
+    @Test func `the longest readable wait of all Retry-After headers counts`() {
         #expect(wait("retry-after-ms: 1500").retryAfter == .milliseconds(1_500))
         #expect(wait("x-ms-retry-after-ms: 700").retryAfter == .milliseconds(700))
         #expect(wait("retry-after: 2", "retry-after-ms: 1500").retryAfter == .seconds(2))
@@ -83,7 +83,7 @@ struct WaitingTimeTests {
         #expect(wait("retry-after-x: 2", "x-retry-after: 2").retryAfter == nil)
     }
 
-    @Test func `an unreadable wait is quoted, unless another header names one`() {
+    @Test func `an unreadable wait is quoted unless another header gives a readable wait`() {
         #expect(wait("retry-after: soon").unreadable == "retry-after \"soon\"")
         #expect(wait("retry-after: \(String(repeating: "x", count: 50))").unreadable?.utf8.count == 54)
         #expect(wait("retry-after: a\u{1b}[1mb").unreadable == "retry-after \"a\\u{1b}[1mb\"")
@@ -95,7 +95,7 @@ struct WaitingTimeTests {
         #expect(wait("retry-after: soon", "x-ratelimit-remaining: 0", "x-ratelimit-reset: 5").unreadable == nil)
     }
 
-    @Test func `a 429 needs no word on what remains of the quota, other answers do`() {
+    @Test func `only a 429 uses a quota reset without a remaining count`() {
         for line in ["x-ratelimit-reset: 5", "ratelimit: \"a\";t=5", "x-rate-limit-reset: 2026-01-01T00:00:05Z"] {
             #expect(wait(line, status: 429).quotaReset == .seconds(5))
             #expect(wait(line).quotaReset == nil)

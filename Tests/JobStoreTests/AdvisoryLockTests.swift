@@ -48,7 +48,7 @@ struct AdvisoryLockTests {
         return locks
     }
 
-    @Test func `each advisory lock is listed with its keys and with all who take it, and no other is`() throws {
+    @Test func `migrations/README.md lists exactly the advisory locks that the functions take`() throws {
         #expect(try Self.listed() == (try Self.taken()))
     }
 }

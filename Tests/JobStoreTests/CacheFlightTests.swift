@@ -6,7 +6,7 @@ import Testing
 
 /// Identical requests at the same time make one call.
 struct CacheFlightTests {
-    @Test func `of identical misses the first is called, the others wait unused and are served when it ends`() throws {
+    @Test func `identical cache misses make one call, and the other jobs get hits when it ends`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(64, "url, cache_ttl", "'http://h/a', '1 min'")
         let called = try fixture.take()
@@ -30,7 +30,7 @@ struct CacheFlightTests {
         try expectNothingLeft(fixture)
     }
 
-    @Test func `the flight holds across workers`() throws {
+    @Test func `a job waits for an identical call that another worker is making`() throws {
         let fixture = try CacheFixture()
         let other = try fixture.queue.number(
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
@@ -45,7 +45,7 @@ struct CacheFlightTests {
     }
 
     @Test(arguments: ["cache_sensitive", "cache_version"])
-    func `nobody waits for an answer that would not serve it`(column: String) throws {
+    func `a job waits only for a call whose answer could serve the job`(column: String) throws {
         let fixture = try CacheFixture()
         let other = try fixture.queue.number(
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
@@ -65,7 +65,7 @@ struct CacheFlightTests {
         try expectNothingLeft(fixture)
     }
 
-    @Test func `when the call fails, one of those that wait makes the next, and the rest go on waiting`() throws {
+    @Test func `after a shared call fails, one waiting job is called and the rest keep waiting`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(4, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
@@ -81,7 +81,7 @@ struct CacheFlightTests {
         try expectNothingLeft(fixture)
     }
 
-    @Test func `when the answer cannot be kept, all go at once, and for a while nobody waits`() throws {
+    @Test func `if the answer cannot be cached, all waiting jobs are called at once`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(4, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
@@ -95,7 +95,7 @@ struct CacheFlightTests {
         "select postrider.cancel(1)", "select postrider_internal.requeue(1)",
         "delete from postrider_internal.ready where job_id = 1",
     ])
-    func `a flight whose lease is gone leads nobody`(end: String) throws {
+    func `after the calling job loses its lease, the next claim makes a new call`(end: String) throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(3, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
@@ -111,7 +111,7 @@ struct CacheFlightTests {
         try expectNothingLeft(fixture)
     }
 
-    @Test func `the leader's duties wake one that waits for a call that nobody makes any more`() throws {
+    @Test func `the leader releases one waiting job if the calling job was cancelled`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(3, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
@@ -125,7 +125,7 @@ struct CacheFlightTests {
         #expect(try fixture.take() == [2])
     }
 
-    @Test func `an attempt that lost its lease stores nothing`() throws {
+    @Test func `an attempt that lost its lease stores no cache entry`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.insert(2, "url, cache_ttl", "'http://h/a', '1 min'")
         #expect(try fixture.take() == [1])
@@ -139,7 +139,7 @@ struct CacheFlightTests {
         ("timeout = '9 s'", "true 1"), ("base_url = 'http://other/'", "false 0"), ("cache_namespace = 'x'", "false 0"),
         (#"headers = '{"Authorization": "Bearer bob"}'"#, "false 0"), ("query = '{\"v\": \"2\"}'", "false 0"),
     ])
-    func `an answer of a service that was changed meanwhile serves only whom it would have served`(
+    func `if a service changes during a call, the answer is cached only under an unchanged key`(
         change: String, expected: String
     ) throws {
         for mode in ["client", "http"] {
@@ -162,7 +162,7 @@ struct CacheFlightTests {
         }
     }
 
-    @Test func `one that waits can be cancelled, expires in time, and is not called again afterwards`() throws {
+    @Test func `a job cancelled or removed while it waits for a shared call is not called`() throws {
         let fixture = try CacheFixture()
         let first = try fixture.insert()
         #expect(try fixture.take() == [first])

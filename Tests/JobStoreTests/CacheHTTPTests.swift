@@ -14,7 +14,7 @@ struct CacheHTTPTests {
         ("max-age=1, max-age=2", #"{"max-age": "1"}"#), ("", "{}"), ("max-age=", #"{"max-age": ""}"#),
         ("s-maxage=10, max-age=a b", #"{"s-maxage": "10"}"#),
     ])
-    func `Cache-Control is read by the grammar`(text: String, expected: String) throws {
+    func `cache_control parses the Cache-Control header by its grammar`(text: String, expected: String) throws {
         let fixture = try CacheFixture()
         let same =
             "select (postrider_internal.cache_control('\(text)') = '\(expected)')::text, postrider_internal.cache_control('\(text)')::text"
@@ -57,7 +57,9 @@ struct CacheHTTPTests {
         ("expires: Sat Nov 31 10:00:09 2026", "true 0 false {}"),
         ("expires: Saturday, 21-Nov-2026 10:01:00 GMT", "true 0 false {}"),
     ])
-    func `freshness comes from max-age, else Expires, less the age`(lines: String, expected: String) throws {
+    func `an answer is fresh for max-age or, without it, until Expires, minus its age`(lines: String, expected: String)
+        throws
+    {
         let fixture = try CacheFixture()
         let answer = try fixture.queue.text(
             """
@@ -67,7 +69,7 @@ struct CacheHTTPTests {
         #expect(answer == expected)
     }
 
-    @Test func `the server's time counts, and cache_ttl is its upper bound`() throws {
+    @Test func `the server's freshness time applies, limited by cache_ttl`() throws {
         let fixture = try fixture()
         #expect(
             try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=30") == "succeeded miss 200 a")
@@ -85,7 +87,7 @@ struct CacheHTTPTests {
         )
     }
 
-    @Test func `after a 304 the age counts from it, even if it does not say when it came`() throws {
+    @Test func `after a 304 without Date, the age of the entry counts from the 304`() throws {
         let fixture = try fixture()
         let kept = "cache-control: max-age=60\netag: \"1\"\nage: 50\ndate: Sat, 21 Nov 2020 10:00:00 GMT"
         try fixture.fetch("service", "'s'", "a", headers: kept)
@@ -96,7 +98,7 @@ struct CacheHTTPTests {
         #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 a")
     }
 
-    @Test func `no-store, Vary: *, and an answer that says nothing and cannot be confirmed are not stored`() throws {
+    @Test func `an answer with no-store, a wildcard Vary, or neither freshness nor ETag is not stored`() throws {
         for headers in [
             "cache-control: no-store", "vary: *\ncache-control: max-age=9", "x: y", "cache-control: no-cache",
         ] {
@@ -106,8 +108,7 @@ struct CacheHTTPTests {
         }
     }
 
-    @Test func `no-cache serves only after it has been confirmed, and identical requests do not queue for that`() throws
-    {
+    @Test func `a no-cache entry serves only after a 304, and identical requests revalidate in parallel`() throws {
         let fixture = try fixture()
         try fixture.fetch("service", "'s'", "a", headers: "cache-control: no-cache\netag: \"1\"")
         let jobs = [try fixture.insert("service", "'s'"), try fixture.insert("service", "'s'")]
@@ -135,7 +136,7 @@ struct CacheHTTPTests {
         #expect(try fixture.fetch("service", "'s'", "") == "succeeded hit 200 none")
     }
 
-    @Test func `a service's headers choose a variant only where they are sent`() throws {
+    @Test func `a service header selects a variant only for URLs to which it is sent`() throws {
         let fixture = try fixture()
         try fixture.queue.connection.execute(
             "update postrider.services set apply_to_absolute = false, headers = '{\"Accept-Language\": \"de\"}'")
@@ -153,7 +154,7 @@ struct CacheHTTPTests {
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
-    func `an unsafe method on the same URL makes what is cached of it unreachable`(method: String) throws {
+    func `an unsafe call invalidates the cached answer of its URL unless the call fails`(method: String) throws {
         let fixture = try fixture()
         let headers = "cache-control: max-age=60\nvary: Accept"
         try fixture.fetch("service, headers", "'s', '{\"Accept\": \"a\"}'", "old", headers: headers)
@@ -179,7 +180,7 @@ struct CacheHTTPTests {
         ("http://h/b", "location: https://h/a", false), ("http://h/b", "location: //other/a", false),
         ("http://h/b", "location: mailto:a", false), ("http://h/b", "x: /a", false),
     ])
-    func `an unsafe method also outdates what its answer points to, on its own origin`(
+    func `an unsafe call invalidates the same-origin URLs in its Location and Content-Location`(
         url: String, headers: String, goes: Bool
     ) throws {
         let fixture = try fixture()
@@ -197,7 +198,7 @@ struct CacheHTTPTests {
         ("'/c#x', '{\"q\": 1}'", "'http://h/c?q=1&ts=5', '{\"ts\": 7}'"), ("'/c?c=1', null", "'/c', null"),
         ("'/c', '{\"c\": 2}'", "'/c?c=2', null"),
     ])
-    func `an unsafe method finds what a GET has left, however the arguments are written`(get: String, put: String)
+    func `an unsafe call invalidates a GET's entry even if the query is written differently`(get: String, put: String)
         throws
     {
         let fixture = try fixture()
@@ -213,7 +214,7 @@ struct CacheHTTPTests {
     }
 
     @Test(arguments: [(200, "http_status", true), (302, "denied_redirect", true), (404, "http_status", false)])
-    func `an unsafe method outdates by what it was answered, whatever its job makes of it`(
+    func `the HTTP status, not the job's outcome, decides if an unsafe call invalidates entries`(
         status: Int, code: String, goes: Bool
     ) throws {
         let fixture = try fixture()
@@ -234,7 +235,7 @@ struct CacheHTTPTests {
             "select from postrider_internal.cache_varies for update", "commit"
         ),
     ])
-    func `what somebody holds is outdated without a wait, and the leader removes it when it is free`(
+    func `an unsafe call does not wait for a locked entry, and the leader deletes it later`(
         headers: String, hold: String, end: String
     ) throws {
         let fixture = try fixture()
@@ -261,7 +262,7 @@ struct CacheHTTPTests {
         #expect(try fixture.fetch("service", "'s'") == "succeeded hit 200 new")
     }
 
-    @Test func `an unsafe method outdates even if its job was cancelled meanwhile: the server has acted`() throws {
+    @Test func `an unsafe call invalidates entries even if its job was cancelled during the call`() throws {
         let fixture = try fixture()
         try fixture.fetch("service", "'s'", "old", headers: "cache-control: max-age=60")
         let unsafe = try fixture.queue.insert("service, method, url", "'s', 'DELETE', 'http://h/a'")
@@ -271,7 +272,7 @@ struct CacheHTTPTests {
         #expect(try fixture.fetch("service", "'s'", "new") == "succeeded miss 200 new")
     }
 
-    @Test func `no-store in the request, and Vary: Cookie where a jar is kept, are not stored`() throws {
+    @Test func `answers to no-store requests, and answers that vary by a kept cookie, are not stored`() throws {
         let fixture = try fixture()
         try fixture.fetch(
             "service, headers", "'s', '{\"cache-control\": [\"No-Store\"]}'", "a", headers: "cache-control: max-age=60")
@@ -284,7 +285,7 @@ struct CacheHTTPTests {
         #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
-    @Test func `only GET and HEAD are cached, and the job's own no-cache asks the server`() throws {
+    @Test func `a POST is not cached in HTTP mode, and a request's no-cache makes a call`() throws {
         let fixture = try fixture()
         #expect(
             try fixture.fetch("service, method", "'s', 'POST'", "a", headers: "cache-control: max-age=60")
@@ -296,7 +297,7 @@ struct CacheHTTPTests {
         #expect(try fixture.answer(job, "b", headers: "cache-control: max-age=60") == "succeeded cache_expired 200 b")
     }
 
-    @Test func `must-revalidate is never served stale`() throws {
+    @Test func `an answer with must-revalidate is never served stale`() throws {
         let fixture = try fixture()
         try fixture.fetch("service", "'s'", "a", headers: "cache-control: max-age=5, must-revalidate")
         try age(fixture, "10 s")
@@ -308,7 +309,7 @@ struct CacheHTTPTests {
 
     @Test(arguments: [(#"{"Cache-Control": "no-cache"}"#, false), (#"{"Accept": "no-cache"}"#, true)])
     func
-        `a request that asks for a confirmed answer is not served a stale one, nor one from the second after a failure`(
+        `a request with Cache-Control: no-cache gets no stale answer, even after a failure`(
             headers: String, serves: Bool
         ) throws
     {
@@ -327,7 +328,7 @@ struct CacheHTTPTests {
         }
     }
 
-    @Test func `batches that store go side by side, one that outdates has the service's entries for itself`() throws {
+    @Test func `stores run in parallel, but an invalidation locks the cache entries of its service`() throws {
         let fixture = try fixture()
         let headers = "'cache-control: max-age=60' || chr(10)"
         var jobs: [Int64] = []
@@ -350,7 +351,7 @@ struct CacheHTTPTests {
             try fixture.queue.rows("select right(url, 1) from postrider.cache_entries order by 1") == [["b"], ["c"]])
     }
 
-    @Test func `what tells variants apart goes with the cache, and after a month in any case`() throws {
+    @Test func `Vary records are evicted with old entries, and after 31 days in any case`() throws {
         let fixture = try fixture()
         let headers = "cache-control: max-age=60\nvary: accept"
         let count = "select count(*) from postrider_internal.cache_varies"

@@ -41,7 +41,7 @@ struct CacheKeyTests {
         ("url, service", "'b?x=1', 'tenant'", "'http://h/v1/b?x=1', 'tenant'"),
         ("url, service", "'b?x=1', 'owner'", "'http://h/v1/b?x=1', 'owner'"),
     ])
-    func `these are the same request`(columns: String, one: String, other: String) throws {
+    func `equivalent requests share a cache key`(columns: String, one: String, other: String) throws {
         #expect(try entries(columns, one, other) == 1)
     }
 
@@ -62,11 +62,11 @@ struct CacheKeyTests {
         ("url, service", "'http://h/v1/b', 's'", "'http://h/v1/b', null"),
         ("url", "'http://h?email=a@b.c'", "'http://h?email=a@b.d'"),
     ])
-    func `these are not the same request`(columns: String, one: String, other: String) throws {
+    func `different requests have different cache keys`(columns: String, one: String, other: String) throws {
         #expect(try entries(columns, one, other) == 2)
     }
 
-    @Test func `thousands of arguments are put in their order in no time, and it is that of few`() throws {
+    @Test func `cache_digest sorts thousands of query arguments within 3 seconds`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("set statement_timeout = '3s'")
         func key(_ arguments: [String]) throws -> String? {
@@ -84,7 +84,7 @@ struct CacheKeyTests {
         #expect(try key(many) == key(many.reversed()))
     }
 
-    @Test func `a password in a service's URL is nowhere in the cache, and such answers are not cached`() throws {
+    @Test func `an answer of a service with a password in its URL is not cached`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('p', 'http://ada:secret@h/')")

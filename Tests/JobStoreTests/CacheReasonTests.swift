@@ -6,7 +6,7 @@ import Testing
 
 /// The entries that serve a job, and the reason given when an entry does not.
 struct CacheReasonTests {
-    @Test func `a job that wants XML is served what a worker has read as XML, and nothing else`() throws {
+    @Test func `an XML job is served only by entries that a worker has parsed as XML`() throws {
         let fixture = try CacheFixture()
         let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
         try fixture.queue.connection.execute(
@@ -40,7 +40,7 @@ struct CacheReasonTests {
     }
 
     @Test(arguments: ["at_least_once", "at_most_once"])
-    func `a page of HTML that counts as a 502 is a miss, and the server is asked`(delivery: String) throws {
+    func `a cached HTML page that counts as a 502 is a miss`(delivery: String) throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, html_is_502) values ('s', 'http://h/', true)")
@@ -51,7 +51,7 @@ struct CacheReasonTests {
         #expect(try fixture.answer(job, "{}") == "succeeded miss 200 {}")
     }
 
-    @Test func `an entry serves the next job without a call, with status, headers and body as they came`() throws {
+    @Test func `an entry serves the next job without a call, with its status, headers and body`() throws {
         let fixture = try CacheFixture()
         #expect(
             try fixture.fetch("", "", "one", headers: "content-type: text/plain\n x-a: 1") == "succeeded miss 200 one")
@@ -82,7 +82,7 @@ struct CacheReasonTests {
         ("version = 7, sensitive = 'ada', body = null", "cache_version"),
         ("created_at = clock_timestamp() - interval '2 min', version = 7", "cache_expired"),
     ])
-    func `an entry that does not fit is not served, the reason is recorded, and the answer replaces it`(
+    func `an unfit entry is replaced by the new answer, and the reason is recorded`(
         change: String, reason: String
     ) throws {
         let fixture = try CacheFixture()
@@ -99,7 +99,7 @@ struct CacheReasonTests {
                 == fixture.queue.number("select bytes from postrider.cache_status"))
     }
 
-    @Test func `another version or sensitive value misses and replaces, so the first misses again`() throws {
+    @Test func `a job with another cache_version or cache_sensitive misses and replaces the entry`() throws {
         let fixture = try CacheFixture()
         #expect(try fixture.fetch("cache_version", "1", "a") == "succeeded miss 200 a")
         #expect(try fixture.fetch("cache_version", "2", "b") == "succeeded cache_version 200 b")
@@ -109,7 +109,7 @@ struct CacheReasonTests {
         #expect(try fixture.fetch("cache_version", "1", "e") == "succeeded cache_sensitive 200 e")
     }
 
-    @Test func `the worker's app version is part of the entry`() throws {
+    @Test func `an entry serves only workers of the same app version`() throws {
         let fixture = try CacheFixture()
         let first = try fixture.insert()
         #expect(try fixture.take(app: "1.0") == [first])
@@ -122,7 +122,7 @@ struct CacheReasonTests {
         #expect(try fixture.answer(other, "new", app: "1.1") == "succeeded cache_app_version 200 new")
     }
 
-    @Test func `ignore_cache does not read and still stores`() throws {
+    @Test func `a job with ignore_cache skips the entry and stores its answer`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old")
         #expect(try fixture.fetch("ignore_cache", "true", "new") == "succeeded miss 200 new")
@@ -133,7 +133,9 @@ struct CacheReasonTests {
         (206, "x: y", "s", ""), (200, "set-cookie: a=b", "s", ""), (200, "x: y\nSet-Cookie: a=b", "s", ""),
         (500, "x: y", "f", "http_status"), (404, "x: y", "f", "http_status"), (0, "", "f", "tls_verify"),
     ])
-    func `parts, cookies and failures are not stored`(status: Int, headers: String, verdict: String, code: String)
+    func `partial answers, answers with cookies and failures are not stored`(
+        status: Int, headers: String, verdict: String, code: String
+    )
         throws
     {
         let fixture = try CacheFixture()
@@ -146,14 +148,14 @@ struct CacheReasonTests {
         #expect(try fixture.take() == [next])
     }
 
-    @Test func `any method is cached, and a body is part of the key`() throws {
+    @Test func `the answer to a POST is cached, and its body is part of the key`() throws {
         let fixture = try CacheFixture()
         #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\": 1}'", "one") == "succeeded miss 200 one")
         #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\":1}'") == "succeeded hit 200 one")
         #expect(try fixture.fetch("method, body_json", "'POST', '{\"a\": 2}'", "two") == "succeeded miss 200 two")
     }
 
-    @Test func `a body of a megabyte is served whole`() throws {
+    @Test func `a cached body of a megabyte is served whole`() throws {
         let fixture = try CacheFixture()
         let job = try fixture.insert()
         #expect(try fixture.take() == [job])
@@ -166,7 +168,7 @@ struct CacheReasonTests {
         #expect(try fixture.queue.text("select cache from postrider.attempts where job_id = \(next)") == "hit")
     }
 
-    @Test func `a use is noted at most once a minute`() throws {
+    @Test func `last_used of an entry is updated at most once a minute`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch()
         let used = "select extract(epoch from clock_timestamp() - last_used)::bigint from postrider.cache_entries"
@@ -190,7 +192,9 @@ struct CacheReasonTests {
             "cache_ttl: cannot be used with a part"
         ),
     ])
-    func `what cannot be cached is refused at INSERT`(columns: String, values: String, message: String) throws {
+    func `an INSERT with invalid or unusable cache columns is refused`(columns: String, values: String, message: String)
+        throws
+    {
         let fixture = try CacheFixture()
         #expect {
             try fixture.queue.insert("url, \(columns)", "'http://h/a', \(values)")

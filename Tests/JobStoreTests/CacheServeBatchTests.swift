@@ -40,8 +40,7 @@ struct CacheServeBatchTests {
     ]
 
     @Test(arguments: orders)
-    func `each job keeps its own result, charset and error, whatever the others of the batch are`(kinds: [Kind]) throws
-    {
+    func `jobs served from the cache together each keep their own result, charset and error`(kinds: [Kind]) throws {
         let fixture = try CacheFixture()
         var jobs: [Int64] = []
         for (place, kind) in kinds.enumerated() {

@@ -8,7 +8,7 @@ import Testing
 struct CacheStaleTests {
     private static let outdate = "update postrider.cache_entries set created_at = created_at - interval '2 min'"
 
-    @Test func `it is asked about by its ETag and date, and a 304 makes it serve again`() throws {
+    @Test func `an expired entry is revalidated by ETag and date, and a 304 renews it`() throws {
         let fixture = try CacheFixture()
         let dates = "last-modified: Fri, 20 Nov 2026 10:00:00 GMT"
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"\n\(dates)\nx-a: 1\ncontent-type: text/plain")
@@ -30,7 +30,9 @@ struct CacheStaleTests {
     }
 
     @Test(arguments: [("cache_version", "2"), ("cache_sensitive", "'ada'")])
-    func `an entry of another version or of somebody else is not asked about`(column: String, value: String) throws {
+    func `an entry with another version, sensitive value or app version is not revalidated`(
+        column: String, value: String
+    ) throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -44,7 +46,7 @@ struct CacheStaleTests {
     }
 
     @Test(arguments: ["version = 7", "sensitive = 'ada'", "app_version = '2.0'"])
-    func `a 304 does not serve what somebody else has stored meanwhile`(change: String) throws {
+    func `a 304 serves no entry whose version or sensitive value changed during the call`(change: String) throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -62,7 +64,7 @@ struct CacheStaleTests {
         "etag: \(String(repeating: "x", count: 300))",
         "etag:", "last-modified: yesterday", "last-modified: Fri, 20 Nov 2026 10:00:00 GMT\u{1}",
     ])
-    func `a validator that no request can carry back is none`(headers: String) throws {
+    func `a malformed ETag or Last-Modified is not used for revalidation`(headers: String) throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: headers)
         try fixture.queue.connection.execute(Self.outdate)
@@ -72,7 +74,7 @@ struct CacheStaleTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
-    func `only GET and HEAD are asked conditionally: to others If-None-Match means something else`(method: String)
+    func `an expired entry of a POST, PUT, DELETE or OPTIONS is not revalidated by ETag`(method: String)
         throws
     {
         let fixture = try CacheFixture()
@@ -84,7 +86,7 @@ struct CacheStaleTests {
         #expect(try fixture.answer(job, "new", headers: "etag: \"v1\"") == "succeeded cache_expired 200 new")
     }
 
-    @Test func `a 200 replaces it`() throws {
+    @Test func `a 200 replaces an expired entry`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -92,7 +94,7 @@ struct CacheStaleTests {
         #expect(try fixture.fetch() == "succeeded hit 200 new")
     }
 
-    @Test func `the job's own If-None-Match goes as it is, and its 304 is the job's`() throws {
+    @Test func `a job's own If-None-Match is sent unchanged, and a 304 to it fails the job`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -103,7 +105,7 @@ struct CacheStaleTests {
         #expect(end.hasPrefix("failed cache_expired http_status 304"))
     }
 
-    @Test func `a 304 for an entry that is gone is tried again without asking`() throws {
+    @Test func `a 304 for a deleted entry leads to a retry`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch("", "", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -122,7 +124,7 @@ struct CacheStaleTests {
         (503, "http_status", "w", true),
         (408, "http_status", "r", false),
     ])
-    func `stale_if_error serves it at once while the server fails, and nothing else does`(
+    func `stale_if_error serves a stale entry only while the server fails`(
         status: Int, code: String, verdict: String, serves: Bool
     ) throws {
         let fixture = try CacheFixture()
@@ -148,7 +150,7 @@ struct CacheStaleTests {
         ("GET", 404, "http_status", "f", "failed cache_expired http_status 404 sorry"),
         ("GET", 200, "http_status", "f", "failed cache_expired http_status 200 sorry"),
     ])
-    func `at_most_once is served too, unless nobody can know what the call did`(
+    func `an at_most_once job gets a stale entry unless its call may have acted`(
         method: String, status: Int, code: String, verdict: String, expected: String
     ) throws {
         let fixture = try CacheFixture()
@@ -166,7 +168,7 @@ struct CacheStaleTests {
         #expect(end == expected)
     }
 
-    @Test func `after the clock was set back the server is asked all the same`() throws {
+    @Test func `a job is called if the entry's failed_at lies in the future`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")
@@ -177,7 +179,7 @@ struct CacheStaleTests {
         #expect(try fixture.take() == [job])
     }
 
-    @Test func `beyond stale_if_error the failure is the job's`() throws {
+    @Test func `an entry older than stale_if_error is not served, so the job fails`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '30 s')")
@@ -190,7 +192,7 @@ struct CacheStaleTests {
                 "failed cache_expired http_status 503"))
     }
 
-    @Test func `ignore_cache is not served by stale_if_error either, not even what is fresh`() throws {
+    @Test func `stale_if_error serves no entry to a job with ignore_cache`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "insert into postrider.services (name, base_url, stale_if_error) values ('s', 'http://h/', '1 hour')")

@@ -6,7 +6,7 @@ import Testing
 
 /// Entries that a user stores or deletes, and the size limit.
 struct CacheStoreTests {
-    @Test func `cache_put shares an answer with other requests`() throws {
+    @Test func `cache_put stores an answer that serves later identical jobs`() throws {
         let fixture = try CacheFixture()
         let put =
             "select postrider.cache_put('{\"kind\": \"request\", \"url\": \"http://h/a\", \"cache_version\": 3}', '{\"a\": 1}'::jsonb)::text"
@@ -37,14 +37,14 @@ struct CacheStoreTests {
         ("'{\"url\": \"http://h\", \"kind\": \"chain\"}'", "$.kind: is not request"),
         ("'{\"url\": \"http://h\", \"id\": 1}'", "$.id: no such key"),
     ])
-    func `a wrong spec is refused by its place`(spec: String, message: String) throws {
+    func `cache_put names the JSON path of an error in its spec`(spec: String, message: String) throws {
         let fixture = try CacheFixture()
         #expect {
             try fixture.queue.connection.execute("select postrider.cache_put(\(spec), 'x'::text)")
         } throws: { "\($0)".contains(message) }
     }
 
-    @Test func `calls to a CDN are cached without a base, for each CDN by itself`() throws {
+    @Test func `CDN calls are cached without a base URL, separately for each CDN`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -61,7 +61,7 @@ struct CacheStoreTests {
         }
     }
 
-    @Test func `cache_invalidate takes a service and a pattern of LIKE over the URL`() throws {
+    @Test func `cache_invalidate deletes entries by service and a LIKE pattern of the URL`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -79,7 +79,7 @@ struct CacheStoreTests {
                 == [["0", "0", "4"]])
     }
 
-    @Test func `beyond the bound those go that were not used for the longest time`() throws {
+    @Test func `a cache above its size limit evicts the least recently used entries`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -102,7 +102,7 @@ struct CacheStoreTests {
                     "select count(*)::text, sum(bytes)::text, (2000 - count(*))::text from postrider.cache_entries"))
     }
 
-    @Test func `a cache of many pages is brought within its bound, old entries first`() throws {
+    @Test func `repeated duties shrink a large cache below its limit, oldest entries first`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -119,14 +119,14 @@ struct CacheStoreTests {
             try fixture.queue.number("select count(*) from postrider_internal.cache_cursor where before is null") == 1)
     }
 
-    @Test func `what would fill a quarter of the cache is not stored, nor is anything in a cache of 0`() throws {
+    @Test func `an answer that would fill a quarter of the cache is not stored`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute("update postrider.settings set cache_max_bytes = 4000")
         try fixture.fetch("", "", String(repeating: "x", count: 1000))
         #expect(try fixture.queue.number("select count(*) from postrider.cache_entries") == 0)
     }
 
-    @Test func `the counters are folded and say the same before and after`() throws {
+    @Test func `folding the cache counters leaves cache_status unchanged`() throws {
         let fixture = try CacheFixture()
         try fixture.fetch()
         try fixture.fetch()

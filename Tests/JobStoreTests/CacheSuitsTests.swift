@@ -19,7 +19,7 @@ struct CacheSuitsTests {
         #expect(try fixture.answer(job, body, status: status, headers: headers) == "succeeded miss \(status) \(body)")
     }
 
-    @Test func `a stored 404 does not become the success of a job that does not allow it`() throws {
+    @Test func `a stored 404 does not serve a job whose ok_statuses exclude 404`() throws {
         let fixture = try CacheFixture()
         try store(fixture, 404, "none", Self.gone)
         #expect(try fixture.fetch(Self.gone.0, Self.gone.1) == "succeeded hit 404 none")
@@ -33,7 +33,7 @@ struct CacheSuitsTests {
         #expect(try fixture.fetch("ok_statuses", "'{[200,300),[404,405)}'") == "succeeded hit 404 none")
     }
 
-    @Test func `a stored 200 does not become the success of a job that waits for a 404`() throws {
+    @Test func `a stored 200 does not serve a job that accepts only 404`() throws {
         let fixture = try CacheFixture()
         try store(fixture, 200, "there")
         let job = try fixture.insert(Self.gone.0, Self.gone.1)
@@ -42,7 +42,7 @@ struct CacheSuitsTests {
     }
 
     @Test(arguments: [false, true])
-    func `what is too old is neither confirmed nor served for such a job`(servesStale: Bool) throws {
+    func `an expired entry with a refused status is neither revalidated nor served stale`(servesStale: Bool) throws {
         let fixture = try CacheFixture()
         if servesStale {
             try fixture.queue.connection.execute(
@@ -60,7 +60,7 @@ struct CacheSuitsTests {
             try fixture.queue.number("select count(*) from postrider.cache_entries where failed_at is not null") == 0)
     }
 
-    @Test func `a 304 does not serve what was stored meanwhile under a status that the job does not allow`() throws {
+    @Test func `a 304 serves no entry stored meanwhile with a status that the job refuses`() throws {
         let fixture = try CacheFixture()
         try store(fixture, 200, "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -72,7 +72,7 @@ struct CacheSuitsTests {
     }
 
     @Test(arguments: [1_000, 100_000])
-    func `what is longer than max_response, the job's or the service's, is no hit`(bytes: Int) throws {
+    func `an entry longer than max_response of the job or service is a miss`(bytes: Int) throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -100,7 +100,7 @@ struct CacheSuitsTests {
         ("response_format", "'json'"), ("validator", "'{\"a\": \"string\"}'"), ("extract", "'$.a'"),
         ("service", "'enveloped'"), ("result_type", "'list'"),
     ])
-    func `a stored answer that does not fit a job is a miss for it, and the new one is stored`(
+    func `an entry whose body does not fit the job is a miss and is replaced`(
         column: String, value: String
     ) throws {
         let fixture = try CacheFixture()
@@ -122,7 +122,7 @@ struct CacheSuitsTests {
         #expect(try fixture.fetch("service", "'bare'") == "succeeded hit 200 \(good)")
     }
 
-    @Test func `an answer that a 304 confirms and that does not fit is asked for anew`() throws {
+    @Test func `a confirmed entry that does not fit the job is deleted, and the job retries`() throws {
         let fixture = try CacheFixture()
         try store(fixture, 200, "hello", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)
@@ -136,7 +136,7 @@ struct CacheSuitsTests {
         #expect(try fixture.queue.number("select sum(entries)::bigint from postrider.cache_status") == 0)
     }
 
-    @Test func `cache_put stores under a status that its job allows`() throws {
+    @Test func `cache_put stores an answer with a status from ok_statuses`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             "select postrider.cache_put('{\"url\": \"http://h/a\", \"ok_statuses\": \"{[404,405)}\"}', 'none'::text)")

@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The claim of one announced job, and the jobs that it leaves to the whole claim.
+/// The claim of a single announced job, and the jobs that it leaves to the full claim.
 struct ClaimOneTests {
     /// A worker simulated by SQL, one track with its jobs, and a closed gate.
     private struct Fixture: ~Copyable {
@@ -57,7 +57,7 @@ struct ClaimOneTests {
         ("method", "'POST'"), ("method, body_json", "'POST', '{\"a\": 1}'"), ("method, body", "'PUT', '\\x00ff'"),
         ("delivery", "'at_most_once'"), ("priority, tag", "0, 'x'"),
     ])
-    func `it brings the first job with the columns and values of the whole claim`(columns: String, values: String)
+    func `the single-job claim returns the same columns and values as the full claim`(columns: String, values: String)
         throws
     {
         let fixture = try Fixture()
@@ -77,7 +77,7 @@ struct ClaimOneTests {
         #expect(state == [["\(fixture.worker)", "1", "true"]])
     }
 
-    @Test func `its transaction waits for the disk only if the job is to be called at most once`() throws {
+    @Test func `the single-job claim waits for the disk only if the job is at_most_once`() throws {
         let fixture = try Fixture()
         for (delivery, commit) in [("at_least_once", "off"), ("at_most_once", "on")] {
             let job = try fixture.queue.insert("url, delivery", "'http://h/a', '\(delivery)'")
@@ -98,7 +98,7 @@ struct ClaimOneTests {
         insert into postrider.hooks (event, function) values ('will_start', 'public.hook(bigint, text)')
         """,
     ])
-    func `where a limit, a pause or a hook has committed it takes nothing, until they are gone`(hold: String) throws {
+    func `the single-job claim takes nothing while a lane limit, pause or hook exists`(hold: String) throws {
         let fixture = try Fixture()
         let job = try fixture.queue.insert("url", "'http://h/a'")
         let other = try PGConnection(fixture.queue.database)
@@ -124,7 +124,7 @@ struct ClaimOneTests {
         ("service", "'s'"), ("headers", "'{\"A\": \"b\"}'"), ("timeout", "'5 s'"), ("response_format", "'json'"),
         ("cache_ttl", "'1 min'"), ("ok_statuses", "'{[200,300)}'"), ("expires_at", "now() + interval '1 h'"),
     ])
-    func `a first job that is not plain is left to the whole claim, and none overtakes it`(
+    func `the single-job claim leaves a job that is not plain, and no plain job overtakes it`(
         column: String, value: String
     ) throws {
         let fixture = try Fixture()
@@ -139,7 +139,7 @@ struct ClaimOneTests {
         #expect(all == [["\(first)"], ["\(plain)"]])
     }
 
-    @Test func `a worker whose number has ended takes nothing, and who ends it waits for a claim under way`() throws {
+    @Test func `the leader cannot reap a worker during its claim, and a reaped worker claims nothing`() throws {
         let fixture = try Fixture()
         let job = try fixture.queue.insert("url", "'http://h/a'")
         let leader = try fixture.queue.number(
@@ -151,7 +151,7 @@ struct ClaimOneTests {
         try Fixture.prepare(claims)
         try claims.execute("begin")
         #expect(try claims.query(fixture.one(job)).int64(0, 3) == job)
-        // The claim does not hold the lock of a whole claim. It does hold the row of the worker.
+        // The single-job claim does not hold the lock of a full claim. It does hold the row of the worker.
         #expect(throws: PGError.self) {
             try fixture.queue.rows("select jobs::text from postrider_internal.reap(\(leader)::int, \(epoch))")
         }
@@ -164,7 +164,7 @@ struct ClaimOneTests {
         #expect(try !fixture.takes(job))
     }
 
-    @Test func `a row that another worker is taking is left, and fences only grow`() throws {
+    @Test func `the single-job claim skips a locked job and takes nothing if fences went backwards`() throws {
         let fixture = try Fixture()
         let first = try fixture.queue.insert("url", "'http://h/a'")
         let second = try fixture.queue.insert("url", "'http://h/b'")
@@ -177,7 +177,7 @@ struct ClaimOneTests {
         #expect(try fixture.takes(first, above: fence))
     }
 
-    @Test func `a job that is not the first of its track waits for the whole claim`() throws {
+    @Test func `the single-job claim takes only the first job of a track`() throws {
         let fixture = try Fixture()
         let first = try fixture.queue.insert("url", "'http://h/a'")
         let second = try fixture.queue.insert("url", "'http://h/b'")
@@ -187,7 +187,7 @@ struct ClaimOneTests {
         #expect(try !fixture.takes(second))
     }
 
-    @Test func `fences that a crash of the server has set back go on above those that the worker knows`() throws {
+    @Test func `after fences are set back, the full claim continues above the highest known fence`() throws {
         let fixture = try Fixture()
         for _ in 1...2 { _ = try fixture.queue.insert("url", "'http://h/'") }
         func claim(above: Int64) throws -> Int64 {

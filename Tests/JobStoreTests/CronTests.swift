@@ -9,12 +9,13 @@ struct CronTests {
     private static let seeds: [UInt64] = Soak.isOn ? Array(1...5) : [1]
 
     @Test(arguments: seeds)
-    func `next times are those of cronsim, in zones with and without changes, half of them around one`(
+    func `cron_next agrees with cronsim, and half of the instants are near a clock change`(
         seed: UInt64
     ) throws {
         let queue = try TestQueue()
         let count = Soak.count(10_000, reduced: 1_000)
         let lines = try CronReference.lines(seed: seed, count: count)
+        // The lines that disagree. cronsim has no next tick for an expression that is refused as `never fires`.
         let wrong = try queue.rows(
             """
             select x.case from (select x.case, string_to_array(x.case, chr(9)) as c
@@ -29,7 +30,7 @@ struct CronTests {
     }
 
     @Test(arguments: [
-        // The local time is skipped: the tick is the first instant after the gap.
+        // The local time is skipped: the tick is the first instant after the gap. Several skipped times give one tick.
         ("30 2 * * *", "Europe/Berlin", "2026-03-29 00:00:00", "2026-03-29 01:00:00"),
         ("*/10 2 * * *", "Europe/Berlin", "2026-03-29 01:00:00", "2026-03-30 00:00:00"),
         ("0 2,3 * * *", "Europe/Berlin", "2026-03-29 01:00:00", "2026-03-30 00:00:00"),
@@ -50,7 +51,7 @@ struct CronTests {
         ("30 2 * * *", "Africa/Casablanca", "2026-02-15 00:00:00", "2026-02-15 01:30:00"),
         ("30 2 * * *", "Africa/Casablanca", "2026-02-15 01:30:00", "2026-02-16 02:30:00"),
     ])
-    func `a local time that a change skips stands for the first instant after it, one that comes twice for the first`(
+    func `a skipped local time fires right after the gap, and a repeated one fires the first time`(
         cron: String, zone: String, after: String, next: String
     ) throws {
         #expect(try CronFixture.next(cron, zone, after) == next)
@@ -72,7 +73,7 @@ struct CronTests {
         ("0 * * * *", "America/Havana", "2026-03-08 03:30:00", "04:00 05:00 06:00 07:00 08:00"),
         ("0 * * * *", "Pacific/Apia", "2011-12-30 08:30:00", "09:00 10:00 11:00 12:00 13:00"),
     ])
-    func `if the hour field begins with a star, ticks follow real time over a change of the clock`(
+    func `a schedule whose hour field begins with a star follows real time over clock changes`(
         cron: String, zone: String, after: String, next: String
     ) throws {
         let times = try CronFixture.connect().query(
@@ -137,11 +138,13 @@ struct CronTests {
         ("@midnight", "2026-11-23 00:00:00"), ("@hourly", "2026-11-22 07:00:00"),
         ("  5  4  *  JAN  Mon ", "2027-01-04 04:05:00"),
     ])
-    func `names, ranges, steps, lists, L and # and shorthands`(cron: String, next: String) throws {
+    func `cron_next understands names, ranges, steps, lists, L, nth weekdays and shorthands`(cron: String, next: String)
+        throws
+    {
         #expect(try CronFixture.next(cron, "UTC", "2026-11-22 06:00:00") == next)
     }
 
-    @Test func `a leap day is found over a century without one`() throws {
+    @Test func `a leap day is found across the year 2100, which has none`() throws {
         #expect(try CronFixture.next("0 0 29 2 *", "UTC", "2096-03-01 00:00:00") == "2104-02-29 00:00:00")
     }
 
@@ -153,9 +156,10 @@ struct CronTests {
         "1.5 * * * *", "1,,2 * * * *", "1- * * * *", "1-2-3 * * * *", "a * * * *", "* * * feb5 *", "? * * * *",
         "@reboot", "@never",
         "0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 */31 * 1#2", "0 0 */31 * 5L", "99999999999 * * * *", "* * * * mon#x",
+        // A digit that is not ASCII.
         "٣ * * * *",
     ])
-    func `what is no cron expression is refused`(cron: String) throws {
+    func `an invalid cron expression is refused`(cron: String) throws {
         let error = try #require(throws: PGError.self) {
             _ = try CronFixture.connect().query("select postrider.cron_next('\(cron)', 'UTC', now())")
         }
@@ -196,9 +200,9 @@ struct CronTests {
 
 /// One database for the tests that only call functions.
 private enum CronFixture {
-    private static let made = Result { () throws -> String in try TestQueue.makeDatabase() }
+    private static let database = Result { () throws -> String in try TestQueue.makeDatabase() }
 
-    static func connect() throws -> PGConnection { try PGConnection(made.get()) }
+    static func connect() throws -> PGConnection { try PGConnection(database.get()) }
 
     /// The next tick as text, in UTC.
     static func next(_ cron: String, _ zone: String, _ after: String) throws -> String? {

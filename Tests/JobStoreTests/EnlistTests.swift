@@ -30,7 +30,7 @@ struct EnlistTests {
         """
     }
 
-    @Test func `leases go along where the answers of enlistings before were lost`() throws {
+    @Test func `a repeated enlist moves the worker's leases to its new number each time`() throws {
         let queue = try TestQueue()
         let first = try leased(queue)
         for _ in 1...3 {
@@ -45,7 +45,8 @@ struct EnlistTests {
     }
 
     @Test(arguments: [(78, false), (77, true)])
-    func `leases of another claim, and of a number that was declared lost, do not`(fence: Int, isLost: Bool) throws {
+    func `enlist does not move leases with another fence or of a worker declared lost`(fence: Int, isLost: Bool) throws
+    {
         let queue = try TestQueue()
         let first = try leased(queue)
         let second = try queue.number("select e.worker \(again(first))")

@@ -29,7 +29,9 @@ struct EnvelopeTests {
             (#""x""#, "envelope", "the answer has no code"),
             (#"{"data":{"result":1}}"#, "envelope", "the answer has no code"),
         ] as [(String, String?, String?)])
-    func `the code decides, and the error begins with its name or itself`(json: String, code: String?, words: String?)
+    func `the envelope's code decides the outcome, and its name or number begins the error`(
+        json: String, code: String?, words: String?
+    )
         throws
     {
         let row = try Self.database().query(
@@ -42,7 +44,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func `a long message is shortened`() throws {
+    @Test func `an envelope error with a long message is shortened`() throws {
         let error = try Self.database().query(
             """
             select length(o.error)::bigint from postrider_internal.envelope_outcome($x$\(Self.envelope)$x$,
@@ -67,7 +69,7 @@ struct EnvelopeTests {
         (#"{"code":"$.x","if_missing":"failure"}"#, "$.if_missing is neither"),
         (#"{"code":"$.x","if_missing":null}"#, "$.if_missing is neither"),
     ])
-    func `an envelope that is wrong is refused with the path and a hint`(envelope: String, words: String) throws {
+    func `an invalid envelope is refused with the JSON path and a hint`(envelope: String, words: String) throws {
         let row = try Self.database().query(
             "select d.reason, d.hint from postrider_internal.envelope_defect($x$\(envelope)$x$) d")
         #expect(row.optionalText(0, 0)?.hasPrefix(words) == true, "\(row.optionalText(0, 0) ?? "good")")
@@ -80,7 +82,7 @@ struct EnvelopeTests {
             (#"{"errcode": 40001}"#, "token_expired"), (#"{"errcode": 7}"#, "envelope"),
             (#"{"errcode": {}}"#, "envelope"),
         ] as [(String, String?)])
-    func `if only errors have a code, an answer without one is a success`(json: String, code: String?) throws {
+    func `with if_missing set to success, an answer without a code is a success`(json: String, code: String?) throws {
         let envelope = #"{"code": "$.errcode", "success": [0], "if_missing": "success", "token_expired": [40001]}"#
         let row = try Self.database().query(
             "select o.code from postrider_internal.envelope_outcome('\(envelope)', '\(json)') o union all select d.reason from postrider_internal.envelope_defect('\(envelope)') d"
@@ -89,7 +91,7 @@ struct EnvelopeTests {
         #expect(row.optionalText(1, 0) == nil)
     }
 
-    @Test func `a service with a wrong envelope is refused, and the error names the column`() throws {
+    @Test func `a service with an invalid envelope is refused, and the error names the column`() throws {
         let connection = try Self.database()
         let error = try #require(throws: PGError.self) {
             try connection.execute("insert into postrider.services (name, envelope) values ('a', '{\"code\": 1}')")
@@ -100,7 +102,7 @@ struct EnvelopeTests {
         #expect(error.hint?.isEmpty == false)
     }
 
-    @Test func `a good one and none at all are not refused`() throws {
+    @Test func `a valid envelope and a null envelope are accepted`() throws {
         for envelope in ["$x$\(Self.envelope)$x$", #"'{"code":"$.code"}'"#, "null"] {
             let row = try Self.database().query(
                 "select d.reason from postrider_internal.envelope_defect(\(envelope)) d")

@@ -10,12 +10,13 @@ struct ExemptInsertTests {
     static let batch = #"{"batch": {"each": [1, 2], "do": {"url": "http://h/{{item}}"}}}"#
 
     @Test(arguments: [TestRole.client, .admin, .reader, .nobody])
-    func `only the owner and workers can mark an INSERT as exempt`(_ role: TestRole) throws {
+    func `clients, admins and readers cannot mark an INSERT as exempt from checks`(_ role: TestRole) throws {
         let queue = try TestQueue(sharedBy: "exempt rights")
         let user = try role.connect(queue)
         for statement in [
             "insert into postrider_internal.exempt_inserts values (1)",
-            "update postrider_internal.exempt_inserts set batch_id = 1", "delete from postrider_internal.exempt_inserts",
+            "update postrider_internal.exempt_inserts set batch_id = 1",
+            "delete from postrider_internal.exempt_inserts",
             "select postrider_internal.expand(1, '[1]')",
         ] {
             #expect(TestRole.refusal(of: statement, user) == "42501", "\(statement)")
@@ -37,7 +38,7 @@ struct ExemptInsertTests {
         ("on_failure", "url, on_failure", "'http://h/', 'gone'"),
         ("body", "url, method, body", "'http://h/', 'POST', repeat('x', 70000)::bytea"),
     ])
-    func `a member that joins in the transaction of the expansion is checked in full`(
+    func `a member inserted in the transaction that expanded its batch is checked in full`(
         column: String, columns: String, values: String
     ) throws {
         let queue = try TestQueue()
@@ -50,8 +51,8 @@ struct ExemptInsertTests {
         #expect(error?.message.hasPrefix("jobs.\(column): ") == true)
     }
 
-    /// insert_spec_jobs sets it, because the nodes of a spec have inherited already.
-    @Test func `a session that turns inheritance off gets members that name all values themselves`() throws {
+    /// insert_spec_jobs turns postrider.inherits off, because the nodes of a spec have inherited already.
+    @Test func `with postrider.inherits off, an inserted member inherits no values from its batch`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
         let client = try TestRole.client.connect(queue)
@@ -60,7 +61,8 @@ struct ExemptInsertTests {
         ).int64(0, 0)
         try client.execute("set postrider.inherits = 'off'")
         #expect(
-            TestRole.refusal(of: "insert into postrider.jobs (parent_id, url) values (\(batch), '/b')", client) == "PR001")
+            TestRole.refusal(of: "insert into postrider.jobs (parent_id, url) values (\(batch), '/b')", client)
+                == "PR001")
         try client.execute("insert into postrider.jobs (parent_id, url) values (\(batch), 'http://h/b')")
         #expect(
             try queue.rows("select queue, service from postrider.jobs where parent_id = \(batch) order by id")

@@ -35,7 +35,7 @@ struct FunctionFolderTests {
         return Set(list.matches(of: /`(\w+)`/).map { String($0.output.1) })
     }
 
-    @Test func `a README has at most 25 lines and names only what exists`() throws {
+    @Test func `a folder's README has at most 25 lines and names only existing functions and tables`() throws {
         let texts = Migrations.all.map { String(decoding: $0.bytes, as: UTF8.self) }
         let relation = /create (?:or replace )?(?:unlogged )?(?:table|view|sequence) postrider\w*\.(\w+)/
         let relations = Set(texts.flatMap { $0.matches(of: relation).map { String($0.output.1) } })

@@ -30,7 +30,7 @@ struct HeaderTextTests {
         #expect((0..<4).map { read.text(0, $0) } == [text, text, "ü", "ü"])
     }
 
-    @Test func `the next page's link keeps its letters`() throws {
+    @Test func `the next page's link keeps non-ASCII letters`() throws {
         let connection = try PGConnection(Self.database.get())
         let link = #"convert_to('link: </seite?name=Jürgen>; rel="next"' || chr(10), 'UTF8')"#
         #expect(try connection.query("select postrider_internal.link_next(\(link))").text(0, 0) == "/seite?name=Jürgen")

@@ -9,7 +9,7 @@ import Testing
 
 /// Rows that another transaction locks, while the worker prepares calls and stores their ends.
 struct HeldRowTests {
-    @Test func `an answer whose entry somebody holds is not stored, and whoever waits for it goes on`()
+    @Test func `if the cache entry is locked, the answer is not stored and waiting jobs are called`()
         throws
     {
         let fixture = try CacheFixture()
@@ -33,7 +33,7 @@ struct HeldRowTests {
         #expect(try fixture.fetch("cache_version", "1") == "succeeded hit 200 newer")
     }
 
-    @Test func `who does not lead in the second round waits for the one that does like in the first`() throws {
+    @Test func `a job that finds its cache flight locked twice still waits for the calling job`() throws {
         let fixture = try CacheFixture()
         let other = try fixture.queue.number(
             "insert into postrider_internal.workers (name, version, concurrency) values ('other', '0', 9) returning id")
@@ -101,7 +101,7 @@ struct HeldRowTests {
         #expect(try fixture.queue.state(job) == "scheduled")
     }
 
-    @Test func `locks of credentials are waited for for half a second, all of them together`() throws {
+    @Test func `prepare waits once for all locked credentials, not once for each`() throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """
@@ -125,7 +125,7 @@ struct HeldRowTests {
         try other.execute("rollback")
     }
 
-    @Test func `so are those of a batch of answers that say that tokens have ended`() throws {
+    @Test func `judge waits once for all locked credentials of answers with status 401`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

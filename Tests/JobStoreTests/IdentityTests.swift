@@ -6,7 +6,7 @@ import Testing
 
 /// The numbers of lanes and tracks have 31 bits. Work that goes on for years must not use them up.
 struct IdentityTests {
-    @Test func `what finds its lane and its track there takes no numbers`() throws {
+    @Test func `statements that find an existing lane or track use up no ids`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, lane, run_at", "'http://h/', 'l', now() + interval '1 h'")
         let calls = """

@@ -50,14 +50,16 @@ struct InsertRefusalTests {
             "PR001: schedules.name: must have 1 to 200 characters"
         ),
     ])
-    func `a text that no index can take is refused by its column`(row: String, expected: String) throws {
+    func `a text too long for an index is refused with an error that names the column`(row: String, expected: String)
+        throws
+    {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.services (name, base_url) values ('s', 'http://h/')")
         let refusal = try refusal("\(Self.noise)\ninsert into postrider.\(row)", queue)
         #expect(refusal.error.hasPrefix(expected), "\(refusal)")
     }
 
-    @Test func `texts of the greatest lengths are taken, by the leader too`() throws {
+    @Test func `texts of the maximum length are accepted by INSERT and by add_tracks`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -102,7 +104,7 @@ struct InsertRefusalTests {
             #"jobs.each: must be an object with list and do | row 777"#
         ),
     ])
-    func `an error about one of many rows names it`(columns: String, expected: String) throws {
+    func `an error about a row of a large INSERT names the row`(columns: String, expected: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             "begin; insert into postrider.jobs (kind) values ('batch'); insert into postrider.jobs (url, parent_id) values ('http://h/', 1); commit"
@@ -119,7 +121,7 @@ struct InsertRefusalTests {
         #expect(refusal.contextLines <= 1, "\(refusal)")
     }
 
-    @Test func `an error about a single row needs no place`() throws {
+    @Test func `an error of a one-row INSERT does not name the row`() throws {
         let queue = try TestQueue()
         let refusal = try refusal("insert into postrider.jobs (url) values ('nope')", queue)
         #expect(refusal.error == "PR001: jobs.url: has no scheme")
@@ -127,7 +129,7 @@ struct InsertRefusalTests {
     }
 
     @Test(arguments: ["COPY", "VALUES"])
-    func `rows of COPY and of VALUES are counted alike`(way: String) throws {
+    func `an error names the row number for both COPY and VALUES`(way: String) throws {
         let queue = try TestQueue()
         let statement =
             way == "COPY"
@@ -138,7 +140,7 @@ struct InsertRefusalTests {
     }
 
     @Test(arguments: ["post", "Post", "POST", "delete"])
-    func `a method is taken in any case`(method: String) throws {
+    func `a method is accepted in upper, lower or mixed case`(method: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -150,7 +152,7 @@ struct InsertRefusalTests {
         #expect(stored == [method.uppercased()])
     }
 
-    @Test func `a deadline more than an hour ago is refused, but not for members`() throws {
+    @Test func `an expires_at more than an hour in the past is refused, except for members`() throws {
         let queue = try TestQueue()
         let late = "now() - interval '61 min'"
         for run in ["", ", run_at"] {

@@ -294,7 +294,7 @@ struct JudgeAnswerTests {
     ]
 
     @Test(arguments: plain + charsets + results + bodiless + envelopes + required)
-    func `each answer has its verdict, and no bytes raise an error`(item: Case) throws {
+    func `judge_answer gives each kind of answer its verdict without raising an error`(item: Case) throws {
         let row = try Self.database().query(
             """
             select a.verdict::text, a.code, a.error, a.result::text, a.encoding
@@ -318,7 +318,7 @@ struct JudgeAnswerTests {
         }
     }
 
-    @Test func `random bytes raise no error`() throws {
+    @Test func `judge_answer raises no error for random bytes`() throws {
         let row = try Self.database().query(
             """
             select count(a.verdict), count(*) from generate_series(1, 3000) i,
@@ -336,7 +336,7 @@ struct JudgeAnswerTests {
         #expect(row.int64(0, 0) == row.int64(0, 1))
     }
 
-    @Test func `a raw answer of numbers without end has no result, so that a view over it can be shown`() throws {
+    @Test func `try_jsonb returns null for JSON with hundreds of huge numbers`() throws {
         let row = try Self.database().query(
             """
             select postrider_internal.try_jsonb(convert_to('[' || repeat('1e10000,', 300) || '0]', 'UTF8')) is null,
@@ -347,7 +347,7 @@ struct JudgeAnswerTests {
         #expect(!one)
     }
 
-    @Test func `every code that an answer can end with is in the list with its number`() throws {
+    @Test func `error_codes lists each code that an answer can end with and its number`() throws {
         let numbers: [(String, Int64)] = [
             ("json_invalid", 301), ("xml_invalid", 302), ("validator", -9), ("envelope", 303), ("no_data", 105),
             ("token_expired", 801), ("logged_out", 802), ("http_status", -8), ("too_large", 212),

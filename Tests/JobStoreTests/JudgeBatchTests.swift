@@ -9,7 +9,7 @@ import Testing
 /// Many attempts in one call of `judge`. The findings about one attempt must not reach another attempt.
 struct JudgeBatchTests {
     @Test(arguments: [[0, 3], [1, 2], [0, 1, 2], []] as [[Int]])
-    func `each attempt keeps its own result and charset, whichever of the batch have failed`(failed: [Int]) throws {
+    func `attempts judged together each keep their own result and charset when some fail`(failed: [Int]) throws {
         let queue = try TestQueue()
         try queue.insert(5, "url, response_format, extract", "'http://h/' || i, 'json', '$.n'")
         try queue.connection.execute(

@@ -26,7 +26,7 @@ struct LetterListTests {
         return letters
     }
 
-    @Test func `the table has every column of this type`() throws {
+    @Test func `the letters table lists each column of the type char`() throws {
         let queue = try TestQueue()
         let columns = try queue.rows(
             """
@@ -42,7 +42,7 @@ struct LetterListTests {
         #expect(listed.values.allSatisfy { !$0.isEmpty })
     }
 
-    @Test func `the program sends the letters of the table`() throws {
+    @Test func `the verdict and health letters in Swift match the letters table`() throws {
         let listed = try Self.list()
         let verdicts = Set(Verdict.Kind.allCases.map { Character($0.letter) })
         // Only the database gives the letter n.
@@ -57,7 +57,7 @@ struct LetterListTests {
     @Test(arguments: [
         ("trees_open", "trees.state", "is_open_tree"), ("results_failures", "results.state", "is_failure"),
     ])
-    func `an index has the letters that the function names, all of them letters of its column`(
+    func `an index condition has the letters of its function, all listed for its column`(
         index: String, column: String, function: String
     ) throws {
         let queue = try TestQueue()
@@ -74,7 +74,7 @@ struct LetterListTests {
         #expect(Set(named).subtracting(try Self.list()[column] ?? []) == [])
     }
 
-    @Test func `PostgreSQL puts the letters in the place of the function, so it finds the index`() throws {
+    @Test func `PostgreSQL inlines is_open_tree, so the query uses the index trees_open`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("set enable_seqscan = off")
         let plan = try queue.rows(

@@ -14,12 +14,12 @@ struct MigrationListTests {
         return Set(paths.filter { $0.hasSuffix(".sql") })
     }
 
-    @Test func `the binary carries every file of the folder under its name`() throws {
+    @Test func `the binary contains each SQL file of the migrations folder once`() throws {
         #expect(Set(Migrations.all.map(\.name)) == (try Self.onDisk()))
         #expect(Migrations.all.count == Set(Migrations.all.map(\.name)).count)
     }
 
-    @Test func `each carried file has the text of its name`() throws {
+    @Test func `each file in the binary has the same bytes as on disk`() throws {
         for file in Migrations.all {
             let text = try Array(Data(contentsOf: Self.folder.appendingPathComponent(file.name)))
             let isSame = text == file.bytes
@@ -27,7 +27,7 @@ struct MigrationListTests {
         }
     }
 
-    @Test func `no file ends the transaction it runs in`() {
+    @Test func `no migration file begins or ends a transaction`() {
         let words = ["begin;", "commit;", "rollback;", "start transaction;", "end transaction;"]
         for file in Migrations.all {
             let lines = String(decoding: file.bytes, as: UTF8.self).lowercased().split(separator: "\n")

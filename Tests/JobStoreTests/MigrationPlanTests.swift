@@ -17,27 +17,27 @@ struct MigrationPlanTests {
 
     private static let both = [row("0001_a.sql"), row("functions/f.sql")]
 
-    @Test func `all applied is current`() {
+    @Test func `a schema with all files applied is current`() {
         #expect(Self.state(Self.both) == .current)
     }
 
-    @Test func `nothing applied is older`() {
+    @Test func `a schema with no file applied is older`() {
         #expect(Self.state([]) == .older(["0001_a.sql", "functions/f.sql"]))
     }
 
-    @Test func `a function with another text of the same version is older`() {
+    @Test func `a schema whose function has another text of the same version is older`() {
         #expect(Self.state([Self.row("0001_a.sql"), Self.row("functions/f.sql", "b")]) == .older(["functions/f.sql"]))
     }
 
-    @Test func `a numbered file with another text is changed`() {
+    @Test func `a schema whose numbered file has another text is changed`() {
         #expect(Self.state([Self.row("0001_a.sql", "b"), Self.row("functions/f.sql")]) == .changed(["0001_a.sql"]))
     }
 
-    @Test func `an unknown breaking file is newer`() {
+    @Test func `a schema with an unknown breaking file is newer`() {
         #expect(Self.state(Self.both + [Self.row("0002_b.sql")]) == .newer(["0002_b.sql"]))
     }
 
-    @Test func `an unknown file before the last known one is of an unreleased version`() {
+    @Test func `an unknown file before the last known file means an unreleased schema`() {
         let rows = [Self.row("0001.sql"), Self.row("0003_later.sql"), Self.row("functions/f.sql")]
         let files = [("0002_b.sql", "a"), ("functions/f.sql", "a")]
         let plan = MigrationPlan(files: files, applied: rows, version: "1.0.0")
@@ -46,21 +46,21 @@ struct MigrationPlanTests {
         #expect(plan.names(.pending) == ["0002_b.sql"])
     }
 
-    @Test func `an unknown file that breaks nothing lets the worker go on`() {
+    @Test func `a schema with an unknown compatible file is current`() {
         let rows = Self.both + [Self.row("0002_b.sql", version: "1.1.0", breaking: false)]
         #expect(Self.state(rows) == .current)
     }
 
-    @Test func `a newer text of a function lets the worker go on`() {
+    @Test func `a schema with a newer text of a function is current`() {
         let rows = [Self.row("0001_a.sql"), Self.row("functions/f.sql", "b", version: "1.1.0")]
         #expect(Self.state(rows) == .current)
     }
 
-    @Test func `a function that is no longer carried does not matter`() {
+    @Test func `a schema with a removed function of an older version is current`() {
         #expect(Self.state(Self.both + [Self.row("functions/gone.sql", version: "0.9.0")]) == .current)
     }
 
-    @Test func `behind and ahead at once is newer`() {
+    @Test func `a schema that lacks known files and has unknown files is newer`() {
         let rows = [Self.row("0001_a.sql"), Self.row("0002_b.sql", version: "1.1.0", breaking: false)]
         #expect(Self.state(rows) == .newer(["0002_b.sql"]))
     }

@@ -21,7 +21,7 @@ struct MigrationUpgradeTests {
             update postrider.settings set idempotency_header = 'X-Key';
             """.utf8))
 
-    @Test func `a later numbered file changes a database with jobs in many states, and all of them go on`() throws {
+    @Test func `jobs in many states continue after a numbered file is applied to their database`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -32,7 +32,7 @@ struct MigratorTests {
         #expect(try Migrator().migrate(connection).applied == [])
     }
 
-    @Test func `two migrators at once share the work without harm`() throws {
+    @Test func `two migrators at once apply each file once`() throws {
         let database = try TestCluster.makeDatabase()
         let slow = Self.file("0002_slow.sql", "select pg_sleep(0.3);")
         let migrator = Migrator(files: [Self.table, slow, Self.function, Self.view])
@@ -47,7 +47,7 @@ struct MigratorTests {
         #expect([applied, other].sorted() == [0, 4])
     }
 
-    @Test func `a file that fails undoes all of the run`() throws {
+    @Test func `a failing file rolls back the whole run`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let bad = Self.file("views/wrong.sql", "create table postrider.half (id int); select nonsense();")
         let error = #expect(throws: StoreError.self) {
@@ -59,7 +59,7 @@ struct MigratorTests {
         #expect(try Migrator(files: [Self.table, Self.function]).migrate(connection).applied.count == 2)
     }
 
-    @Test func `a session that is ended in the middle leaves nothing behind`() throws {
+    @Test func `a migration whose session is terminated leaves nothing behind`() throws {
         let database = try TestCluster.makeDatabase()
         let observer = try PGConnection(database)
         let connection = try PGConnection(database)
@@ -97,7 +97,7 @@ struct MigratorTests {
         #expect(try Self.text("to_regprocedure('postrider.one()') is null", connection) == "true")
     }
 
-    @Test func `a schema of an unreleased version is refused and stays as it is`() throws {
+    @Test func `a schema of an unreleased version is refused and stays unchanged`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let former = Self.file("0001_schema.sql", "create table postrider.former (id int);")
         _ = try Migrator(files: [former]).migrate(connection)
@@ -118,7 +118,7 @@ struct MigratorTests {
         #expect(error?.message.contains("0002_next.sql") == true)
     }
 
-    @Test func `an older worker does not put its older function back`() throws {
+    @Test func `an older worker does not replace a newer function`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let newer = Self.file("functions/one.sql", String(decoding: Self.function.bytes, as: UTF8.self) + "-- newer")
         _ = try Migrator(files: [Self.table, newer], version: "9.0.0").migrate(connection)
@@ -128,7 +128,7 @@ struct MigratorTests {
         #expect(error?.code == .newer)
     }
 
-    @Test func `a changed function is applied again and nothing else is`() throws {
+    @Test func `only a changed function is applied again`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         _ = try Migrator(files: [Self.table, Self.function, Self.view]).migrate(connection)
         let two = Self.file(
@@ -138,7 +138,7 @@ struct MigratorTests {
         #expect(try Self.text("select one from postrider.ones", connection) == "2")
     }
 
-    @Test func `a new numbered file has functions and views applied again`() throws {
+    @Test func `after a new numbered file, functions and views are applied again`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         _ = try Migrator(files: [Self.table, Self.function, Self.view]).migrate(connection)
         let drop = Self.file("0002_drop.sql", "drop function postrider.one() cascade;")
@@ -154,14 +154,14 @@ struct MigratorTests {
     }
 
     @Test(arguments: ["-- after: b.sql", "-- after: nothing.sql"])
-    func `an after header that cannot be met is refused`(header: String) throws {
+    func `an after header with a cycle or an unknown file is refused`(header: String) throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         let files = [Self.file("views/a.sql", header), Self.file("views/b.sql", "-- after: a.sql")]
         let error = #expect(throws: StoreError.self) { _ = try Migrator(files: files).migrate(connection) }
         #expect(error?.code == .files)
     }
 
-    @Test func `a migrator that waits in vain says who holds the lock`() throws {
+    @Test func `the error of a migrator that cannot get its lock names the holding session`() throws {
         let database = try TestCluster.makeDatabase()
         let holder = try PGConnection(database)
         try holder.execute("begin; set local application_name = 'slow one'")
@@ -177,7 +177,7 @@ struct MigratorTests {
 
     private static let change = file("0002_change.sql", "alter table postrider.first add column b int;")
 
-    @Test func `a migrator that waits for a table lets others have it meanwhile, and goes on once it is free`() throws {
+    @Test func `a migrator that waits for a table lock lets other statements in and then continues`() throws {
         let database = try TestCluster.makeDatabase()
         let holder = try PGConnection(database)
         _ = try Migrator(files: [Self.table]).migrate(holder)
@@ -196,7 +196,7 @@ struct MigratorTests {
         #expect(try other.query("select count(*) from postrider.migrations").int64(0, 0) == 2)
     }
 
-    @Test func `a migrator for which a table is never free says who has it`() throws {
+    @Test func `the error of a migrator that cannot lock a table names the holding session`() throws {
         let database = try TestCluster.makeDatabase()
         let holder = try PGConnection(database)
         _ = try Migrator(files: [Self.table]).migrate(holder)

@@ -57,7 +57,7 @@ final class NewestJobsTests {
         )
     }
 
-    @Test func `each state has the jobs that job_status says, newest first`() throws {
+    @Test func `newest_jobs lists the same jobs as job_status for each state, newest first`() throws {
         try mix()
         #expect(try queue.number("select count(distinct ids is null)::int from postrider_internal.intake") == 1)
         for state in Self.states {
@@ -78,7 +78,7 @@ final class NewestJobsTests {
         }
     }
 
-    @Test func `a list costs the same over a hundred thousand jobs as over a thousand`() throws {
+    @Test func `newest_jobs reads hardly more pages over 200,000 jobs than over 2,000`() throws {
         func measure() throws -> [Int] {
             try queue.connection.execute("vacuum analyze")
             return try Self.states.flatMap { state in
@@ -129,7 +129,7 @@ final class NewestJobsTests {
         }
     }
 
-    @Test func `of many lanes only those with the newest jobs are read beyond their last one`() throws {
+    @Test func `newest_jobs reads at most 1,000 rows for 20 jobs in 300 lanes`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -154,7 +154,7 @@ final class NewestJobsTests {
     @Test(arguments: [
         ("'done'", "state"), ("null", "state"), ("'ready', null, 0", "limit"), ("'ready', null, null", "limit"),
     ])
-    func `what is no state or no limit is refused`(arguments: String, column: String) throws {
+    func `newest_jobs refuses an invalid state or limit`(arguments: String, column: String) throws {
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("select * from postrider.newest_jobs(\(arguments))")
         }

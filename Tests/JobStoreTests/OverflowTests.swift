@@ -35,7 +35,7 @@ final class OverflowTests {
         return try queue.text("select tableoid::regclass::text || ' ' || id from postrider.jobs where id = \(id)")
     }
 
-    @Test func `the overflow is proven to hold nothing of the range, that is attached unread, and ids jump there`()
+    @Test func `a range proven free of overflow rows is attached without a scan, and ids jump there`()
         throws
     {
         #expect(try extend() == nil)
@@ -70,7 +70,7 @@ final class OverflowTests {
         #expect(try insert() == "postrider_internal.jobs_4 203040001")
     }
 
-    @Test func `what would refuse an INSERT is dropped long before`() throws {
+    @Test func `the overflow bound is dropped long before ids reach the bound`() throws {
         #expect(try prune() == "0")
         #expect(try bound() == "103040000")
         for isProven in [false, true] {
@@ -82,7 +82,7 @@ final class OverflowTests {
         }
     }
 
-    @Test func `a small overflow is read, and the range follows the ids`() throws {
+    @Test func `if the overflow is small, the next range begins right after the last id`() throws {
         try queue.connection.execute("truncate postrider_internal.results_overflow")
         _ = try prune()
         #expect(try bound() == nil)
@@ -90,7 +90,7 @@ final class OverflowTests {
         #expect(try insert() == "postrider_internal.jobs_3 3040001")
     }
 
-    @Test func `after all ranges have been dropped there is one again`() throws {
+    @Test func `after all partitions are dropped, extend_partitions adds a new range`() throws {
         try queue.connection.execute(
             "drop table postrider_internal.jobs_1, postrider_internal.jobs_2, postrider_internal.results_1, postrider_internal.results_2"
         )

@@ -67,7 +67,7 @@ struct PageSpecTests {
                 "sets an argument that url or query has already"
             ),
         ])
-    func `a spec that cannot work is refused with its place`(spec: String, reason: String) throws {
+    func `an invalid paginate is refused with the JSON path`(spec: String, reason: String) throws {
         try expectRefusal(
             "url, query, headers, paginate",
             "'http://h/?q=1&s+t=2&%C3%BC=3#?v=4', '{\"r\": 1}', '{\"X-Own\": \"1\"}', $x$\(spec)$x$",
@@ -80,7 +80,9 @@ struct PageSpecTests {
             ("cache_ttl", "'1 min'", "cannot be used with cache_ttl"), ("response_format", "'xml'", "is for JSON"),
             ("result_type", "'object'", "gives a list"), ("extract", "'$.a'", "$.items and extract"),
         ])
-    func `what does not go with pages is refused`(column: String, value: String, reason: String) throws {
+    func `paginate is refused together with columns that it excludes`(column: String, value: String, reason: String)
+        throws
+    {
         try expectRefusal(
             "url, paginate, \(column)", "'http://h/', '{\"style\": \"link\", \"items\": \"$.a\"}', \(value)",
             "jobs.paginate: \(reason)")
@@ -101,7 +103,7 @@ struct PageSpecTests {
             ("{}", "$.a ? (@ > 1)", "is not the path of a key"), ("{}", "a..b", "is not the path of a key"),
             ("{}", "a b", "is not the path of a key"),
         ] as [(String, String, String?)])
-    func `param in a body is the path of a key that is free`(body: String, param: String, defect: String?) throws {
+    func `param in a body must be the path of a free key`(body: String, param: String, defect: String?) throws {
         let row = try Self.database().query(
             """
             select d.reason from postrider_internal.page_defect(jsonb_populate_record(null::postrider.jobs,
@@ -120,7 +122,7 @@ struct PageSpecTests {
             ("http://h:8080/a", "https://h/b", nil), ("https://[::1]/a", "http://[::1]/b", "https://[::1]/b"),
             ("https://h/a", "ftp://h/b", nil),
         ] as [(String, String, String?)])
-    func `a link between http and https of one host is followed by https`(
+    func `a next link between http and https of one host is followed by https`(
         url: String, link: String, next: String?
     ) throws {
         let row = try Self.database().query(
@@ -140,7 +142,7 @@ struct PageSpecTests {
             ("https://h", "http://h/a", false), ("http://h:8080", "https://h/a", false),
             ("http://h", "https://h:8443/a", false), ("http://h", "https://i/a", false),
         ])
-    func `a service of an http origin owns the https form of it`(
+    func `a service with an http base URL also applies to the https origin`(
         base: String, url: String, isOwn: Bool
     ) throws {
         let service =
@@ -179,13 +181,13 @@ struct PageSpecTests {
             ("./../g", "http://a/b/g"), ("g/../h", "http://a/b/c/h"), ("g?y/../x", "http://a/b/c/g?y/../x"),
             ("https://x/y?z", "https://x/y?z"), (" ?a=b c&d=é ", "http://a/b/c/d;p?a=b%20c&d=%C3%A9"),
         ])
-    func `references are resolved as RFC 3986 says`(reference: String, expected: String) throws {
+    func `url_resolve resolves references by RFC 3986`(reference: String, expected: String) throws {
         let row = try Self.database().query(
             "select postrider_internal.url_resolve('http://a/b/c/d;p?q', $x$\(reference)$x$)")
         #expect(row.text(0, 0) == expected)
     }
 
-    @Test func `a base without a path has the root's`() throws {
+    @Test func `url_resolve treats a base without a path as the root path`() throws {
         #expect(
             try Self.database().query("select postrider_internal.url_resolve('http://a', 'g')").text(0, 0)
                 == "http://a/g")
@@ -205,7 +207,7 @@ struct PageSpecTests {
             ("link: <a>; title='x, <z>; rel=next'; rel=prev", nil), ("link: <a>; title='x; rel=next'; rel=prev", nil),
             ("link: <a>; title=o'neil; rel='next'", "a"), ("link: <a>; rel='next", nil), ("link: <a>; rel=''", nil),
         ] as [(String, String?)])
-    func `a Link header is read as RFC 8288 says`(lines: String, expected: String?) throws {
+    func `link_next parses a Link header by RFC 8288`(lines: String, expected: String?) throws {
         let row = try Self.database().query(
             "select postrider_internal.link_next(convert_to($x$\(lines)$x$ || chr(10), 'LATIN1'))")
         #expect(row.optionalText(0, 0) == expected)

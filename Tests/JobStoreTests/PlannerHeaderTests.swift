@@ -14,7 +14,7 @@ struct PlannerHeaderTests {
         return MigrationFile(name: "functions/f.sql", bytes: Array(text.utf8))
     }
 
-    @Test func `each word stands for its settings, behind the search path`() throws {
+    @Test func `each word of a planner header becomes set lines after the search path`() throws {
         let text = String(
             decoding: try PlannerHeader.expanded(Self.file("-- planner: no-jit, nested-loops\n")).bytes, as: UTF8.self)
         #expect(
@@ -31,7 +31,7 @@ struct PlannerHeaderTests {
                 """)
     }
 
-    @Test func `a file without the line stays as it is`() throws {
+    @Test func `a file without a planner header stays unchanged`() throws {
         #expect(try PlannerHeader.expanded(Self.file("")) == Self.file(""))
     }
 
@@ -39,12 +39,12 @@ struct PlannerHeaderTests {
         (Self.file("-- planner: no-jitt\n"), "functions/f.sql: no planner setting is named no-jitt; there are "),
         (Self.file("-- planner: no-jit\n", path: ""), "functions/f.sql: a planner header needs a function with a "),
     ])
-    func `what cannot be expanded is refused by the name of the file`(file: MigrationFile, message: String) {
+    func `an invalid planner header is refused with the file's name`(file: MigrationFile, message: String) {
         let error = #expect(throws: StoreError.self) { _ = try PlannerHeader.expanded(file) }
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `the settings stand in headers only`() throws {
+    @Test func `only planner headers set planner settings, except in three functions`() throws {
         // These three functions have a setting that no other function has.
         let exceptions = ["cache_merge", "make_tracks", "move_jobs_of_removed_tracks"]
         let setting = /(?m)^set (?:jit|plan_cache_mode|enable_\w+)\b/

@@ -19,7 +19,7 @@ struct ProgressedFinishTests {
         return queue
     }
 
-    @Test func `progress uses no attempt, not even the last, and waits as after a first one`() throws {
+    @Test func `a download with progress uses no attempt and waits for the first backoff`() throws {
         let queue = try finish(.progressed)
         #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
         let wait = try queue.number(
@@ -45,7 +45,7 @@ struct ProgressedFinishTests {
         return queue
     }
 
-    @Test func `the twentieth attempt in a row that brought little ends the job with its own error`() throws {
+    @Test func `the twentieth download attempt in a row with little progress fails the job`() throws {
         let queue = try finish(after: Array(repeating: true, count: 19))
         #expect(
             try queue.rows("select state::text, error_code, error from postrider_internal.results") == [
@@ -56,7 +56,7 @@ struct ProgressedFinishTests {
     @Test(arguments: [
         [], Array(repeating: true, count: 18), Array(repeating: true, count: 19) + [false],
         [true, false] + Array(repeating: true, count: 18),
-    ]) func `an attempt that brought more begins a new count`(earlier: [Bool]) throws {
+    ]) func `an attempt with more progress resets the count of attempts with little`(earlier: [Bool]) throws {
         let queue = try finish(after: earlier)
         #expect(try queue.number("select attempt::bigint from postrider_internal.scheduled") == 2)
         #expect(
@@ -64,12 +64,13 @@ struct ProgressedFinishTests {
                 == earlier.count { $0 } + 1)
     }
 
-    @Test func `the same end without progress is the job's end`() throws {
+    @Test func `a last attempt without progress fails the job`() throws {
         #expect(try finish(.retryable).text("select state::text from postrider_internal.results") == "f")
     }
 
     @Test(arguments: [Verdict.Kind.progressed, .handedBack])
-    func `progress, or being handed back, after expires_at ends the job with its last error`(kind: Verdict.Kind) throws
+    func `a download with progress or a handed-back job ends after expires_at with its last error`(kind: Verdict.Kind)
+        throws
     {
         let queue = try finish(kind, expired: true)
         #expect(try queue.text("select state::text || error_code from postrider_internal.results") == "ftruncated")

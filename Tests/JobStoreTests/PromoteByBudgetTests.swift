@@ -98,7 +98,7 @@ struct PromoteByBudgetTests {
         }
     }
 
-    @Test func `retries of a failing lane go ten a second, in order; first tries and other lanes go at once`() throws {
+    @Test func `a failing lane promotes ten retries a second, and first attempts and other lanes at once`() throws {
         let fixture = try Fixture()
         try fixture.add(300, lane: "a", attempt: 1)
         try fixture.add(40, lane: "a", attempt: 0)
@@ -121,7 +121,7 @@ struct PromoteByBudgetTests {
             ) == 1)
     }
 
-    @Test func `who has a slot goes then, and who has none asks again for those that are free by then`() throws {
+    @Test func `retries with a promotion slot go at its time, and the others ask again later`() throws {
         let fixture = try Fixture()
         try fixture.add(80, lane: "a", attempt: 1)
         let states = try fixture.inOneMoment { fixture in
@@ -141,7 +141,7 @@ struct PromoteByBudgetTests {
     }
 
     @Test(arguments: [(0, 10), (400, 10), (1_000, 20), (20_000, 400)])
-    func `the rate follows the calls of the lane`(calls: Int, rate: Int) throws {
+    func `the retry rate of a failing lane grows with its calls`(calls: Int, rate: Int) throws {
         let fixture = try Fixture(calls: calls)
         try fixture.add(3_000, lane: "a", attempt: 1)
         let states = try fixture.inOneMoment { try [$0.promote()] + $0.left() }
@@ -149,7 +149,7 @@ struct PromoteByBudgetTests {
         #expect(states[1].hasPrefix("slots \(5 * rate) "), "\(states)")
     }
 
-    @Test func `a long backlog is spread so that looking at it costs five hundred updates a second`() throws {
+    @Test func `the checks of a long retry backlog are spread to 500 a second`() throws {
         let fixture = try Fixture()
         try fixture.add(12_000, lane: "a", attempt: 1)
         let (states, last) = try fixture.inOneMoment { fixture in
@@ -164,7 +164,7 @@ struct PromoteByBudgetTests {
         #expect(last[0] == "0 false" && last[2].hasSuffix(" 900.0"), "\(last)")
     }
 
-    @Test func `the leader's fold counts the calls of lanes that fail, over all their tracks`() throws {
+    @Test func `the leader's fold counts the calls of failing lanes over all their tracks`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
@@ -202,7 +202,7 @@ struct PromoteByBudgetTests {
         "update postrider_internal.failing_lanes set lane = 'b'",
         "update postrider_internal.scheduled set has_slot = true",
     ])
-    func `nothing is held in a lane that is well, forgotten or without a budget`(change: String) throws {
+    func `promote holds no retries in a lane that is not failing or has no budget`(change: String) throws {
         let fixture = try Fixture()
         try fixture.add(100, lane: "a", attempt: 1)
         try fixture.queue.connection.execute(change)
@@ -210,7 +210,7 @@ struct PromoteByBudgetTests {
         #expect(try fixture.left() == [])
     }
 
-    @Test func `what waits for the cache or a credential is left alone`() throws {
+    @Test func `the retry budget does not hold jobs that wait for the cache or a credential`() throws {
         let fixture = try Fixture()
         try fixture.add(60, lane: "a", attempt: 1)
         try fixture.queue.connection.execute(
@@ -227,7 +227,7 @@ struct PromoteByBudgetTests {
             try fixture.queue.number("select count(*) from postrider_internal.scheduled where job_id % 2 = 1") == 10)
     }
 
-    @Test func `the next leader goes on where the last one stopped, and who leads no more moves nothing`() throws {
+    @Test func `a new leader continues the promotion slots, and a former leader promotes nothing`() throws {
         var fixture = try Fixture()
         try fixture.add(100, lane: "a", attempt: 1)
         try fixture.queue.connection.execute("begin")
@@ -242,7 +242,7 @@ struct PromoteByBudgetTests {
         try fixture.queue.connection.execute("commit")
     }
 
-    @Test func `a person's reschedule is not held`() throws {
+    @Test func `a job that a user reschedules is not held by the retry budget`() throws {
         let fixture = try Fixture()
         try fixture.add(100, lane: "a", attempt: 1)
         let moved = try fixture.inOneMoment { fixture in
@@ -254,7 +254,7 @@ struct PromoteByBudgetTests {
         #expect(moved == ["10 false", "1 false"])
     }
 
-    @Test func `explain and lane_status say so`() throws {
+    @Test func `explain and lane_status show the retry budget of a failing lane`() throws {
         let fixture = try Fixture(calls: 1_000)
         try fixture.add(30, lane: "a", attempt: 1)
         try fixture.add(1, lane: "b", attempt: 1)

@@ -48,7 +48,7 @@ final class PruneTests {
         try queue.text("select string_agg(part, ' ') from postrider_internal.job_ranges()") ?? ""
     }
 
-    @Test func `a range all of whose jobs are outdated is dropped`() throws {
+    @Test func `prune drops a range whose jobs are all past retention`() throws {
         try fill(100, days: 31)
         try queue.connection.execute(
             """
@@ -78,7 +78,7 @@ final class PruneTests {
         #expect(try queue.state(young) == "cancelled")
     }
 
-    @Test func `a job retried while its range is looked through runs again, at once, and the range stays`() throws {
+    @Test func `a job retried during the search of its range runs again, and the range stays`() throws {
         let other = try queue.insert("url, tag", "'http://h/other', 'old'")
         try fill(50, state: "f", days: 91)
         // The search calls this function for each job. Here it does not end before the test allows it.
@@ -117,7 +117,7 @@ final class PruneTests {
         #expect(try queue.number("select count(*) from postrider_internal.rerun_jobs") == 0)
     }
 
-    @Test func `a range is added between transactions that follow each other closely`() throws {
+    @Test func `extend_partitions adds a range even between closely following transactions`() throws {
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1600000)")
         let (database, leader) = (queue.database, leader)
         let client = try PGConnection(queue.database)
@@ -139,7 +139,7 @@ final class PruneTests {
         #expect(try parts() == "1 2 3 overflow")
     }
 
-    @Test func `what is still needed moves to the overflow and is itself there`() throws {
+    @Test func `prune moves jobs that are still needed from a dropped range to the overflow`() throws {
         try queue.insert("url, dedupe_key, metadata", "'http://h/waits', 'k', '{\"a\": 1}'")
         try queue.insert("url, run_at", "'http://h/later', now() + interval '1 day'")
         let chain = try queue.number(
@@ -174,7 +174,7 @@ final class PruneTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 
-    @Test func `a range with too much to keep is thinned out, and goes when the rest may`() throws {
+    @Test func `a range with too many jobs to keep is thinned out and dropped later`() throws {
         try fill(12_000, state: "f", days: 31)
         try age("job_id <= 1000", state: "s", days: 31)
         try queue.connection.execute("insert into postrider_internal.hook_starts (job_id) values (1000), (1001)")
@@ -186,7 +186,7 @@ final class PruneTests {
         #expect(try round()[0] == "11000 jobs_1 from 1 to 1000000 0")
     }
 
-    @Test func `bodies of more than 64 MiB are not copied either`() throws {
+    @Test func `prune keeps a range whose kept bodies exceed 64 MiB instead of copying them`() throws {
         try fill(10, days: 31)
         try queue.connection.execute(
             "update postrider_internal.results set body = (select string_agg(sha512(i::text::bytea), '') from generate_series(1, 150000) i), state = 'f' where job_id <= 8"
@@ -195,7 +195,7 @@ final class PruneTests {
         #expect(try parts() == "1 2 overflow")
     }
 
-    @Test func `a full range whose last job is young is left alone, the one that fills is not`() throws {
+    @Test func `prune skips a full range whose last job is young, but not the filling range`() throws {
         try fill(20, days: 31)
         try queue.connection.execute("update postrider_internal.jobs_1 set created_at = now() where id = 20")
         #expect(try round() == ["0 - 600000"])
@@ -209,7 +209,9 @@ final class PruneTests {
         // The row stems from a time before such terms were refused.
         ("'9999 years'", "'9999 years'", "0 - "), ("'30 days'", "'9999 years'", "19 - 0"),
     ])
-    func `null keeps for ever, and so do thousands of years`(retention: String, failed: String, first: String) throws {
+    func `a retention of null or of thousands of years keeps jobs forever`(
+        retention: String, failed: String, first: String
+    ) throws {
         try fill(20, days: 1000)
         try age("job_id = 20", state: "f", days: 1000)
         _ = try queue.number("select setval('postrider.jobs_id_seq', 20)")
@@ -221,7 +223,7 @@ final class PruneTests {
         #expect(try round()[0].hasPrefix(first))
     }
 
-    @Test func `an INSERT that is open, a retry, and a reader are waited for, and nobody waits long for the drop`()
+    @Test func `prune tries later while an open reader or retry blocks the drop of a range`()
         throws
     {
         try fill(20, days: 31)
@@ -238,7 +240,7 @@ final class PruneTests {
         #expect(try queue.state(20) == "ready")
     }
 
-    @Test func `workers that ended before all jobs are forgotten, too`() throws {
+    @Test func `prune deletes a worker that ended 91 days ago`() throws {
         for days in [0, 31, 91] {
             let worker = try queue.number(
                 "select worker from postrider_internal.enlist(0, 'w\(days)', '0', null, 64, '{}', '{}')")
@@ -252,7 +254,7 @@ final class PruneTests {
                 == "fixture w0 w31")
     }
 
-    @Test func `who does not lead forgets nothing`() throws {
+    @Test func `a worker that does not lead prunes nothing`() throws {
         try fill(20, days: 31)
         let other = try queue.number(
             "select worker from postrider_internal.enlist(0, 'other', '0', null, 64, '{}', '{}')")
@@ -263,7 +265,7 @@ final class PruneTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 20)
     }
 
-    @Test func `the cache's counters of a deleted service go once nothing of it is cached`() throws {
+    @Test func `prune deletes cache counters of a deleted service once no entry or delta is left`() throws {
         try queue.connection.execute(
             """
             insert into postrider.services (name) values ('there');

@@ -31,7 +31,7 @@ final class PurgeTests {
         try queue.text("select coalesce(string_agg(id::text, ' ' order by id), '') from postrider.job_status") ?? ""
     }
 
-    @Test func `what ended before goes in every state, with all that is known of it`() throws {
+    @Test func `purge deletes jobs that ended before the given time, with all their records`() throws {
         for (number, state) in ["s", "f", "c", "e", "k", "u"].enumerated() {
             let id = try queue.insert("url", "'http://h/\(number)'")
             try end(id, state)
@@ -59,7 +59,7 @@ final class PurgeTests {
         #expect(try jobs() == "\(ready) \(later)")
     }
 
-    @Test func `ten thousand jobs are more than one span`() throws {
+    @Test func `purge deletes 8,000 of 12,000 jobs and records them as a single prune`() throws {
         try queue.insert(12_000, "url, tag", "'http://h/' || i, 'old'")
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
         try queue.connection.execute(
@@ -74,7 +74,7 @@ final class PurgeTests {
                 == "8000 1 11999")
     }
 
-    @Test func `a tree stays until its root may go, and goes as a whole`() throws {
+    @Test func `purge deletes a tree only as a whole, after its root has ended long enough`() throws {
         let root = try queue.number(
             """
             select postrider.submit('{"chain": [{"url": "http://h/1"}, {"mode": "settle", "batch": [{"url": "http://h/2"}, {"url": "http://h/3"}]},
@@ -107,7 +107,7 @@ final class PurgeTests {
         }
     }
 
-    @Test func `what a webhook still has to tell of stays`() throws {
+    @Test func `purge keeps a job until its webhook has ended`() throws {
         try queue.connection.execute(
             "insert into postrider.jobs (url, callback_url) values ('http://h/source', 'http://h/hook')")
         let source = try queue.number("select max(id) from postrider.jobs")
@@ -120,7 +120,7 @@ final class PurgeTests {
         #expect(try queue.number("select count(*) from postrider_internal.webhooks") == 0)
     }
 
-    @Test func `what somebody retries at this moment stays`() throws {
+    @Test func `purge keeps a job that is being retried`() throws {
         let id = try queue.insert("url", "'http://h/1'")
         try end(id, "f")
         let other = try PGConnection(queue.database)
@@ -131,7 +131,7 @@ final class PurgeTests {
         #expect(try queue.state(id) == "ready")
     }
 
-    @Test func `a retry that comes while its job is pruned says so`() throws {
+    @Test func `a retry that waits for a purge of its job fails with PR005`() throws {
         let id = try queue.insert("url", "'http://h/1'")
         try end(id, "f")
         let database = queue.database
@@ -150,7 +150,7 @@ final class PurgeTests {
     }
 
     @Test(arguments: ["retry(ID)", "cancel(ID)", "reschedule(ID, now())"])
-    func `who asks for a pruned job is told when it went`(call: String) throws {
+    func `errors and explain for a pruned job name the day of its pruning`(call: String) throws {
         let id = try queue.insert("url", "'http://h/1'")
         try end(id, "s")
         #expect(try purge() == 1)
@@ -165,7 +165,7 @@ final class PurgeTests {
         #expect(try queue.text("select postrider.explain(\(id + 1))") == "Job \(id + 1) does not exist.")
     }
 
-    @Test func `a key is free once its job is pruned, and null is no time`() throws {
+    @Test func `a dedupe key is free after its job is purged, and purge refuses null`() throws {
         let id = try queue.insert("url, dedupe_key", "'http://h/1', 'k'")
         try end(id, "s")
         #expect(try purge() == 1)
@@ -175,7 +175,7 @@ final class PurgeTests {
     }
 
     @Test(arguments: ["retention", "failed_retention"], ["0", "101 years", "9999 years"])
-    func `a retention that is no time, or longer than a century, is refused`(column: String, term: String) throws {
+    func `a retention must be more than 0 and at most 100 years`(column: String, term: String) throws {
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("update postrider.settings set \(column) = interval '\(term)'")
         }

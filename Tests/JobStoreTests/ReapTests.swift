@@ -6,7 +6,7 @@ import Testing
 
 /// The leases of an ended worker, while another transaction locks some of them.
 struct ReapTests {
-    @Test func `a lease that is locked is looked for at its place alone, and wakes nobody until it is free`() throws {
+    @Test func `reap reads only the row of a locked lease and notifies workers after the lock ends`() throws {
         let queue = try TestQueue()
         let enlist = "select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}')"
         let ended = try queue.number(enlist)

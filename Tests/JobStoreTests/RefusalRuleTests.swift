@@ -7,7 +7,7 @@ import Testing
 
 /// SQL's rules for errors that say nothing about a job, and for jobs that may have been called.
 struct RefusalRuleTests {
-    @Test func `the same errors are shortages in SQL as in the worker`() throws {
+    @Test func `SQL and the worker treat the same errors as shortages`() throws {
         let queue = try TestQueue()
         let states = [
             "53200", "53100", "57014", "57P01", "58030", "58P01", "XX000", "XX001", "55P03", "40001", "40P01", "22021",
@@ -20,8 +20,9 @@ struct RefusalRuleTests {
         }
     }
 
-    /// Refuses to prepare the only job after so many earlier refusals. Returns the job's place afterwards.
-    private func place(after refusals: Int, isExpired: Bool = false) throws -> String? {
+    /// Refuses to prepare the only job after so many earlier refusals. Returns the job's state afterwards, with the
+    /// error code or the wait.
+    private func state(after refusals: Int, isExpired: Bool = false) throws -> String? {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider_internal.tracks (queue, lane, priority) values ('default', 'h:80', 0)")
@@ -50,13 +51,12 @@ struct RefusalRuleTests {
             """)
     }
 
-    @Test func `a job whose preparation is refused waits longer each time, and fails after 15 minutes of waits`() throws
-    {
-        #expect(try place(after: 0) == "scheduled in 250 ms, attempt 0, refusals 1")
-        #expect(try place(after: 4) == "scheduled in 4000 ms, attempt 0, refusals 5")
-        #expect(try place(after: 34) == "scheduled in 30000 ms, attempt 0, refusals 35")
-        #expect(try place(after: 35) == "failed internal")
-        #expect(try place(after: 0, isExpired: true) == "failed internal")
+    @Test func `a job whose preparation is refused waits longer each time, and fails after 15 minutes`() throws {
+        #expect(try state(after: 0) == "scheduled in 250 ms, attempt 0, refusals 1")
+        #expect(try state(after: 4) == "scheduled in 4000 ms, attempt 0, refusals 5")
+        #expect(try state(after: 34) == "scheduled in 30000 ms, attempt 0, refusals 35")
+        #expect(try state(after: 35) == "failed internal")
+        #expect(try state(after: 0, isExpired: true) == "failed internal")
         let queue = try TestQueue()
         let waited =
             "select sum(extract(epoch from postrider_internal.refusal_wait(n)))::bigint from generate_series(1, 35) n"
@@ -78,7 +78,7 @@ struct RefusalRuleTests {
     }
 
     @Test(arguments: ["200", "409", "429", "500"])
-    func `retry_failed never repeats what must not be sent twice and was answered, whatever its error code`(
+    func `retry_failed repeats no answered at_most_once POST, whatever its error code, except after a 429`(
         status: String
     ) throws {
         let queue = try TestQueue()
@@ -91,7 +91,7 @@ struct RefusalRuleTests {
         #expect(try queue.number("select postrider.retry_failed()") == (status == "429" ? 2 : 0))
     }
 
-    @Test func `retry_failed repeats it if nothing was sent, and a person may repeat it by its id`() throws {
+    @Test func `retry_failed repeats an at_most_once job if nothing was sent, and retry repeats any job`() throws {
         let queue = try TestQueue()
         try makeFailed(queue, status: "null", sent: 0)
         #expect(try queue.number("select postrider.retry_failed(error_code => 'internal')") == 1)

@@ -38,7 +38,7 @@ struct RestoredRowsTests {
         return worker
     }
 
-    @Test func `jobs inserted after a restore and before the first worker have new keys`() throws {
+    @Test func `jobs inserted after a restore and before the first worker get new idempotency keys`() throws {
         let queue = try TestQueue()
         _ = try leased(queue)
         let last = try queue.number("select max(id) from postrider.jobs")
@@ -61,7 +61,7 @@ struct RestoredRowsTests {
         #expect(try queue.number("select count(*) from postrider_internal.early_inserts") == 0)
     }
 
-    @Test func `the first worker ends all leases, and a second one finds nothing left`() throws {
+    @Test func `after a restore, the first worker ends all leases and a second worker finds none`() throws {
         let queue = try TestQueue()
         let old = try leased(queue)
         try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
@@ -92,7 +92,7 @@ struct RestoredRowsTests {
         #expect(try queue.rows("select worker, lost_leases::text from postrider.restores") == [["a", "2"]])
     }
 
-    @Test func `two workers at once: one of them ends the leases`() throws {
+    @Test func `if two workers enlist at once after a restore, only the first ends the leases`() throws {
         let queue = try TestQueue()
         _ = try leased(queue)
         try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
@@ -111,7 +111,7 @@ struct RestoredRowsTests {
     }
 
     @Test(arguments: ["null", "gen_random_uuid()"])
-    func `a number that was given by another database is another worker's`(identity: String) throws {
+    func `a worker number from another database moves no leases at enlist`(identity: String) throws {
         let queue = try TestQueue()
         let other = try leased(queue)
         let sql =
@@ -125,7 +125,7 @@ struct RestoredRowsTests {
     }
 
     @Test(arguments: [(true, 0), (false, 1)])
-    func `a database of the same identity that was set back is recognised by the worker's number or by the WAL`(
+    func `enlist recognises a restored database by the worker's start or by the WAL position`(
         isOtherStart: Bool, extraWAL: Int64
     ) throws {
         let queue = try TestQueue()
@@ -139,7 +139,7 @@ struct RestoredRowsTests {
             ) == 2)
     }
 
-    @Test func `before a worker has enlisted nobody claims, leads or is alive`() throws {
+    @Test func `before a worker enlists in a restored database, claim, lead and beat are refused`() throws {
         let queue = try TestQueue()
         let worker = try leased(queue)
         try queue.connection.execute("update postrider_internal.identities set timeline = timeline + 1")
@@ -154,7 +154,7 @@ struct RestoredRowsTests {
         #expect(TestRole.refusal(of: claim, fresh) == nil)
     }
 
-    @Test func `before workers start, at_most_once jobs that may have been called since the backup end as unknown`()
+    @Test func `end_unknown ends at_most_once jobs that may have been called since the backup`()
         throws
     {
         let queue = try TestQueue()
@@ -174,7 +174,7 @@ struct RestoredRowsTests {
         #expect(TestRole.refusal(of: "select postrider.end_unknown(null)", admin) == "PR001")
     }
 
-    @Test func `a heartbeat of another start, or of a WAL that this database does not have, is refused`() throws {
+    @Test func `a heartbeat with another start or a WAL position ahead of the database is refused`() throws {
         let queue = try TestQueue()
         let worker = try leased(queue)
         let beat = "select postrider_internal.beat(\(worker)::int, 0, false, false"

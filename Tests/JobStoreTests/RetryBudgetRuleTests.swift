@@ -16,7 +16,9 @@ struct RetryBudgetRuleTests {
     }
 
     /// PostgreSQL raises an error for a product that is too small to differ from 0.
-    @Test(arguments: ["true", "false"]) func `what was good long ago is forgotten, and is no error`(isFailing: String)
+    @Test(arguments: ["true", "false"]) func `fold_retries rounds tiny old counts to 0 without an error`(
+        isFailing: String
+    )
         throws
     {
         let queue = try TestQueue()
@@ -56,14 +58,14 @@ struct RetryBudgetRuleTests {
         // As many successes as failures, too few calls per second, and calls without a signal.
         (200, 200, 0, "-----"), (9, 0, 0, "ssssssssssssssssssssssssssssss"), (4, 0, 100, "---"), (0, 0, 500, "-----"),
     ])
-    func `a lane fails when most of its calls have failed for two seconds, and there were a hundred`(
+    func `a lane fails when most of at least 100 calls failed for two seconds`(
         bad: Int, good: Int, other: Int, states: String
     ) throws {
         let folds = [Fold](repeating: Fold(good: good, bad: bad, other: other), count: states.count)
         #expect(try run(TestQueue(), folds) == states)
     }
 
-    @Test func `a burst that fails twice and then succeeds makes no lane fail, however large`() throws {
+    @Test func `a burst that fails twice and then succeeds does not make the lane fail`() throws {
         let queue = try TestQueue()
         #expect(try run(queue, [Fold(bad: 40_000), Fold(good: 20_000), Fold(), Fold(), Fold()]) == "sssss")
         #expect(try run(queue, [Fold(bad: 200), Fold(bad: 200), Fold(good: 200), Fold(bad: 1)]) == "ssss")
@@ -71,7 +73,7 @@ struct RetryBudgetRuleTests {
         #expect(try run(queue, [Fold(bad: 5), Fold(good: 50), Fold(good: 50, bad: 5)]) == "s--")
     }
 
-    @Test func `a failing lane stays so while its few calls fail, and is well when most of them succeed`() throws {
+    @Test func `a failing lane recovers when most of its calls succeed, and stays failing otherwise`() throws {
         let queue = try TestQueue()
         let outage = [Fold](repeating: Fold(bad: 5_000), count: 3)
         let held = [Fold](repeating: Fold(good: 3, bad: 7), count: 20)
@@ -86,7 +88,7 @@ struct RetryBudgetRuleTests {
         #expect(try run(queue, outage + [Fold(bad: 1, after: 20), Fold(good: 1, after: 20)]) == "ssFF-")
     }
 
-    @Test func `a lane that nobody calls for a minute is forgotten`() throws {
+    @Test func `a lane without calls for a minute is forgotten`() throws {
         let queue = try TestQueue()
         let outage = [Fold](repeating: Fold(bad: 500), count: 3)
         #expect(try run(queue, outage + [Fold(bad: 500, after: 59), Fold(bad: 500, after: 61)]) == "ssFFs")
@@ -102,7 +104,7 @@ struct RetryBudgetRuleTests {
     }
 
     @Test(arguments: 1...4)
-    func `calls of any number and at any time fade as they should`(seed: UInt64) throws {
+    func `the decayed counts of a lane match the reference for random calls and times`(seed: UInt64) throws {
         let queue = try TestQueue()
         var randomness = Randomness(seed: seed)
         var time = 0.0
@@ -152,7 +154,7 @@ struct RetryBudgetRuleTests {
         ("true, 1000, now() + interval '1 h', 0.2, now()", 20), ("true, 1000, now(), 1, now()", nil),
         ("false, 1000, now(), 0.2, now()", nil), ("true, 1000, now() - interval '60 s', 0.2, now()", nil),
     ])
-    func `the rate is the budget's part of the calls a second, ten at least, and none when nothing is held`(
+    func `retry_rate is the budget's share of the lane's calls, at least 10 a second`(
         arguments: String, rate: Double?
     ) throws {
         let result = try TestQueue().connection.query("select postrider_internal.retry_rate(\(arguments))")
@@ -161,7 +163,7 @@ struct RetryBudgetRuleTests {
     }
 
     @Test(arguments: ["0", "-0.1", "1.01", "'NaN'", "null"])
-    func `a budget that cannot work is refused`(budget: String) throws {
+    func `a retry_budget outside 0.0001 to 1 is refused`(budget: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name) values ('l'), ('m')")
         #expect(try queue.text("select retry_budget::text from postrider.lanes limit 1") == "0.2")

@@ -12,7 +12,7 @@ struct RetryDelayTests {
         ("'{1 s}', 1, 7000", 7), ("'{1 s}', 1, 86400000", 3600), ("'{9 s}', 1, 7000", 9),
         ("'[3:4]={1 s,5 s}', 1, null", 1), ("'[3:4]={1 s,5 s}', 3, null", 5),
     ])
-    func `the wait is the backoff list's, at least Retry-After, which counts up to an hour`(
+    func `the retry delay follows the backoff list and is at least Retry-After, up to an hour`(
         arguments: String, seconds: Double
     ) throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
@@ -21,7 +21,7 @@ struct RetryDelayTests {
         #expect(try connection.query(wait).float8(0, 0) == seconds)
     }
 
-    @Test func `without a list the wait is random below a bound that doubles up to 15 minutes`() throws {
+    @Test func `the default retry delay is random below a bound that doubles up to 15 minutes`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         _ = try Migrator().migrate(connection)
         for (attempt, bound) in [(1, 2.0), (3, 8.0), (30, 900.0)] {

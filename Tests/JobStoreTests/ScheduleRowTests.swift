@@ -42,7 +42,7 @@ struct ScheduleRowTests {
         ("spec", "name, cron, spec", "'a', '0 4 * * *', '{\"url\": \"http://h/\", \"service\": \"none\"}'"),
         ("spec", "name, cron, spec", "'a', '0 4 * * *', '{\"batch\": []}'"),
     ])
-    func `a bad schedule is refused with its column, a reason and a hint, and nothing of it is shown`(
+    func `an invalid schedule is refused with its column and a hint, without its secrets`(
         column: String, columns: String, values: String
     ) throws {
         let connection = try Fixture.connect()
@@ -62,7 +62,7 @@ struct ScheduleRowTests {
         (#"{"url": "http://h/", "max_attempts": "many"}"#, "$.max_attempts: "),
         (#"{"url": "http://h/", "priority": 1000}"#, "$.priority: 1000 is out of range"),
     ])
-    func `the place of what is wrong in a spec is named as submit names it`(spec: String, place: String) throws {
+    func `an error in a schedule's spec names the JSON path`(spec: String, place: String) throws {
         let connection = try Fixture.connect()
         let error = try #require(throws: PGError.self) {
             try connection.execute(
@@ -71,7 +71,7 @@ struct ScheduleRowTests {
         #expect(error.message.hasPrefix("schedules.spec: \(place)"), "\(error)")
     }
 
-    @Test func `next_run_at follows cron, zone and enabled at once, and one that is given stands`() throws {
+    @Test func `next_run_at follows cron, timezone and enabled, and a value set by a user stays`() throws {
         let queue = try TestQueue()
         func next() throws -> String? {
             try queue.text(
@@ -105,7 +105,7 @@ struct ScheduleRowTests {
         #expect(try next() == tomorrow)
     }
 
-    @Test func `who inserted a schedule cannot be forged, and its jobs carry the role`() throws {
+    @Test func `created_by of a schedule cannot be forged, and its jobs carry the same role`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -123,7 +123,7 @@ struct ScheduleRowTests {
         static func connect() throws -> PGConnection { try PGConnection(made.get()) }
     }
 
-    @Test func `a schedule whose spec went bad with its service can be switched off, and not on again`() throws {
+    @Test func `a schedule whose service was deleted can be disabled but not enabled again`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -54,7 +54,8 @@ struct ScheduleTemplateTests {
         ),
         (#"{"batch": [{"url": "http://h/{{item}}"}]}"#, "$.batch[0].url: {{item}} is used outside"),
     ])
-    func `a template that nothing will fill is refused with its place and a hint`(spec: String, message: String) throws
+    func `a template that cannot be filled is refused with its JSON path and a hint`(spec: String, message: String)
+        throws
     {
         let connection = try ScheduleFixture.connect()
         let error = try #require(throws: PGError.self) {
@@ -67,7 +68,8 @@ struct ScheduleTemplateTests {
         #expect(error.column == "spec")
     }
 
-    @Test func `an update is refused, too, and names of earlier steps, item and metadata are not`() throws {
+    @Test func `a schedule accepts templates of earlier steps, item and metadata, and refuses others on update`() throws
+    {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -83,7 +85,7 @@ struct ScheduleTemplateTests {
         #expect(error.column == "spec")
     }
 
-    @Test func `four braces in a root are two in its job, at a tick and by run_schedule`() throws {
+    @Test func `a schedule turns four braces into two in its jobs, at ticks and by run_schedule`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             #"""

@@ -48,7 +48,7 @@ struct ScheduleTraceTests {
             ("one", ["10:02:00"], "1", "10:01:00", "no worker made it in time; catch_up is one"),
             ("all", ["10:01:00", "10:02:00"], "0", nil, nil),
         ] as [(String, [String], String, String?, String?)])
-    func `a worker is away for 95 seconds: each tick makes a job or leaves a trace`(
+    func `after 95 seconds without a worker, each missed tick makes a job or is counted`(
         policy: String, ticks: [String], missed: String, last: String?, reason: String?
     ) throws {
         let fixture = try Fixture()
@@ -81,7 +81,7 @@ struct ScheduleTraceTests {
         // A time set by a user, which is not a tick of the cron rule.
         ("'@hourly', '2025-11-22 08:15Z', 'none', 100, 'allow'", "3", "10:00:00"),
     ])
-    func `ticks that were missed are counted, however many they are`(values: String, missed: String, last: String?)
+    func `a schedule counts all missed ticks, even a year of seconds`(values: String, missed: String, last: String?)
         throws
     {
         let fixture = try Fixture()
@@ -93,7 +93,7 @@ struct ScheduleTraceTests {
         #expect((trace[3] == nil) == (last == nil))
     }
 
-    @Test func `missed ticks are counted over a change of the clock`() throws {
+    @Test func `missed ticks are counted correctly over a clock change`() throws {
         let fixture = try Fixture()
         // Hours 0 to 9 of a day with 25 hours.
         try fixture.add(
@@ -102,7 +102,7 @@ struct ScheduleTraceTests {
         #expect(try fixture.trace()[0] == "11")
     }
 
-    @Test func `ticks that are left for the next look are counted once`() throws {
+    @Test func `ticks left for the next search are counted as missed only once`() throws {
         let fixture = try Fixture()
         // Each INSERT of a job takes 300 ms. A search ends after a second.
         try fixture.queue.connection.execute(
@@ -119,7 +119,7 @@ struct ScheduleTraceTests {
         #expect(try fixture.trace() == ["49", "0", "10:48:00", "no worker made it in time; catch_up_limit is 12"])
     }
 
-    @Test func `a skipped tick leaves its time and its reason`() throws {
+    @Test func `a skipped tick records its time and reason`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
         try fixture.look("2025-11-22 10:00Z")
@@ -130,7 +130,7 @@ struct ScheduleTraceTests {
         #expect(try fixture.queue.text("select last_error from postrider.schedule_status") == nil)
     }
 
-    @Test func `a tick whose dedupe_key is taken, and one whose spec is wrong, leave their reasons`() throws {
+    @Test func `a tick skipped for its dedupe_key or an invalid spec records the reason`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
@@ -149,7 +149,7 @@ struct ScheduleTraceTests {
         #expect(trace[3]?.contains("there is no service 's'") == true, "\(trace)")
     }
 
-    @Test func `a cron expression that an earlier version accepted is noted, and the other schedules go on`() throws {
+    @Test func `a schedule whose cron became invalid records the error, and other schedules still run`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
@@ -172,7 +172,7 @@ struct ScheduleTraceTests {
         #expect(row[4]?.hasSuffix(reason) == true)
     }
 
-    @Test func `run_schedule under overlap skip returns null while the job before is unfinished`() throws {
+    @Test func `run_schedule with overlap skip returns null while an earlier job is unfinished`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, overlap", "'@yearly', 'skip'")
         let run = "select postrider.run_schedule('a')::text"

@@ -8,7 +8,7 @@ import Testing
 /// The schema that `worker migrate` makes must equal `Tests/Fixtures/schema.sql`.
 struct SchemaFixtureTests {
     @Test(.enabled("pg_dump 15 writes the fixture") { try TestCluster.version == 15 })
-    func `the migrated database has the schema of the fixture`() throws {
+    func `a migrated database has the schema of Tests/Fixtures/schema.sql`() throws {
         let queue = try TestQueue()
         let found = try PythonProgram.run(
             "scripts/dump_schema.py", ["--bin", ServerBinaries.find().directory, queue.database])

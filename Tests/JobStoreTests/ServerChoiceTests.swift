@@ -6,7 +6,7 @@ import Testing
 
 /// The server of a call, and the effect of the call's end. SQL simulates the workers.
 struct ServerChoiceTests {
-    @Test func `the lowest position is used, and the next when it is set aside`() throws {
+    @Test func `calls use the server of the lowest position until the server is set aside`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.insert()
@@ -26,7 +26,7 @@ struct ServerChoiceTests {
                 ])
     }
 
-    @Test func `whoever brings the error that is one too many sets the server aside in the same transaction`() throws {
+    @Test func `the call with the deciding error sets the server aside in its transaction`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.queue.insert(10, "service, url", "'api', 'x'")
@@ -40,7 +40,7 @@ struct ServerChoiceTests {
         #expect(try fixture.servers()[0] == "aside 12 3")
     }
 
-    @Test func `errors of ours, of certificates, and calls without an end do not count`() throws {
+    @Test func `calls with unclear or no evidence do not count against the server`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         for health in ["x", nil] {
@@ -51,7 +51,7 @@ struct ServerChoiceTests {
         #expect(try fixture.servers()[0] == "active 0 0")
     }
 
-    @Test func `calls begun before a server came back say nothing about it`() throws {
+    @Test func `calls begun before a server was reactivated do not count against the server`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.queue.insert(30, "service, url", "'api', 'x'")
@@ -65,7 +65,7 @@ struct ServerChoiceTests {
         #expect(try fixture.servers()[0] == "aside 10 10")
     }
 
-    @Test func `an attempt goes round the servers once, each at most once, and then fails`() throws {
+    @Test func `an attempt tries each server once and then fails`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         let job = try fixture.insert("max_attempts, backoff", "2, '{0 s}'")
@@ -100,7 +100,7 @@ struct ServerChoiceTests {
                 == [["succeeded", "2", "http://two/"]])
     }
 
-    @Test func `going on keeps key, batch and expiry, and ends at expires_at`() throws {
+    @Test func `a job that moves to another server keeps its key and expiry, and ends at expires_at`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         let job = try fixture.insert("method, expires_at", "'PUT', now() + interval '1 h'")
@@ -125,7 +125,7 @@ struct ServerChoiceTests {
                 == "failed connect 1")
     }
 
-    @Test func `with all aside the one that reopens first is used, and explain says so`() throws {
+    @Test func `if all servers are set aside, calls use the server that reopens first`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.queue.connection.execute(
@@ -145,7 +145,7 @@ struct ServerChoiceTests {
         #expect(try fixture.servers()[2] == "aside 0 0")
     }
 
-    @Test func `absolute URLs and calls to the CDN have no server`() throws {
+    @Test func `calls to absolute URLs and to the CDN use no server`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.queue.connection.execute("update postrider.services set cdn_url = 'http://cdn/'")
@@ -155,7 +155,7 @@ struct ServerChoiceTests {
         #expect(try fixture.calls(worker) == ["http://else/x", "http://cdn/x", "http://one/x+"])
     }
 
-    @Test func `each environment has its own servers, and without any the service's base holds`() throws {
+    @Test func `each environment uses its own servers, and base_url if it has none`() throws {
         let fixture = try ServerFixture()
         try fixture.queue.connection.execute(
             """
@@ -174,7 +174,7 @@ struct ServerChoiceTests {
                 == "release test")
     }
 
-    @Test func `a service knows whether it has servers, so its relative URLs are good at first sight`() throws {
+    @Test func `has_servers of a service follows changes of its servers`() throws {
         let fixture = try ServerFixture(servers: 2)
         let look = """
             select string_agg(s.has_servers || ' ' || postrider_internal.is_valid_with_service(j, s), ', '
@@ -193,7 +193,7 @@ struct ServerChoiceTests {
         #expect(try fixture.queue.text(look) == "false false, true true")
     }
 
-    @Test func `a credential that is gone hinders no change but that of the credential`() throws {
+    @Test func `a service with a deleted credential can change other columns`() throws {
         let fixture = try ServerFixture(servers: 2)
         try fixture.queue.connection.execute(
             """
@@ -211,8 +211,7 @@ struct ServerChoiceTests {
             TestRole.refusal(of: "update postrider.services set timeout = '-1 s'", fixture.queue.connection) == "PR001")
     }
 
-    @Test func `a service needs no base_url where it has servers, and its jobs end as config where it has none`() throws
-    {
+    @Test func `a service with servers needs no base_url, but jobs in other environments fail as config`() throws {
         let fixture = try ServerFixture()
         try fixture.queue.connection.execute("update postrider.services set base_url = null")
         try fixture.insert()
@@ -227,7 +226,7 @@ struct ServerChoiceTests {
     }
 
     @Test(arguments: [false, true])
-    func `a credential goes to the servers of the worker's environment, and to the base where there are none`(
+    func `allowed_origins applies to the servers of the worker's environment, or to base_url`(
         usesCDN: Bool
     ) throws {
         let fixture = try ServerFixture(servers: 0)

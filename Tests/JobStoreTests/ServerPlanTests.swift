@@ -12,7 +12,7 @@ struct ServerPlanTests {
         return try queue.buffers(sql)
     }
 
-    @Test func `picking servers reads as much after a thousand folds under a transaction held open`() throws {
+    @Test func `routes_of reads at most twice the blocks after 1,000 updates under an open transaction`() throws {
         let cluster = try TestQueue.quietCluster()
         let fixture = try ServerFixture(on: cluster)
         let routes = "select postrider_internal.routes_of('api', 'release')"

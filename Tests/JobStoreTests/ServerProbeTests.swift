@@ -15,7 +15,7 @@ struct ServerProbeTests {
         return fixture
     }
 
-    @Test func `one call of all workers probes, and its success brings the server back with counters of zero`() throws {
+    @Test func `one call in the fleet probes a server, and success reactivates it with zero counters`() throws {
         let fixture = try fixture()
         let workers = [try fixture.worker(), try fixture.worker(), try fixture.worker()]
         var calls: [(job: Int64, call: String)] = []
@@ -50,8 +50,7 @@ struct ServerProbeTests {
         #expect(try fixture.calls(worker) == ["http://two/x+"])
     }
 
-    @Test func `a probe whose worker died, or that was cancelled or handed back, leaves the next call to probe`() throws
-    {
+    @Test func `after a lost, cancelled or handed-back probe, the next call probes the server`() throws {
         let fixture = try fixture()
         let prober = try fixture.worker()
         let other = try fixture.worker()
@@ -77,7 +76,7 @@ struct ServerProbeTests {
         #expect(try fixture.calls(other) == ["http://one/x+"])
     }
 
-    @Test func `who comes by while a probe is under way holds nothing, so the end of the probe counts`() throws {
+    @Test func `a second begin_probe takes no lock, so the running probe's result counts`() throws {
         let fixture = try fixture()
         let workers = [try fixture.worker(), try fixture.worker()]
         let job = try fixture.insert()
@@ -96,7 +95,7 @@ struct ServerProbeTests {
         #expect(try fixture.take(workers[1]).allSatisfy { $0.call == "http://two/x+" })
     }
 
-    @Test func `who may be repeated probes first, at_most_once and downloads only if nobody else comes by`() throws {
+    @Test func `at_most_once jobs and downloads leave the probe to other jobs for a minute`() throws {
         let fixture = try fixture()
         let worker = try fixture.worker()
         try fixture.insert("method, delivery", "'POST', 'at_most_once'")
@@ -113,7 +112,7 @@ struct ServerProbeTests {
         #expect(try fixture.calls(worker) == ["http://one/x+"])
     }
 
-    @Test func `a row that a person holds stops nobody`() throws {
+    @Test func `a user's lock on the server rows blocks no worker, and no counts are lost`() throws {
         let fixture = try fixture()
         let worker = try fixture.worker()
         let job = try fixture.insert()
@@ -133,7 +132,7 @@ struct ServerProbeTests {
         #expect(try fixture.calls(worker) == ["http://one/x+"])
     }
 
-    @Test func `switch_server moves the next call, turns the order and brings a server back`() throws {
+    @Test func `switch_server moves the next call, changes the order and reactivates a server`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         try fixture.queue.connection.execute("update postrider.servers set state = 'aside' where position = 2")
@@ -152,7 +151,7 @@ struct ServerProbeTests {
                 == "1")
     }
 
-    @Test func `switch_server without a position moves to the next, around the end and past those that are aside`()
+    @Test func `switch_server without a position moves to the next server in the order`()
         throws
     {
         let fixture = try ServerFixture()
@@ -179,7 +178,7 @@ struct ServerProbeTests {
     }
 
     @Test(arguments: ["'api', 4", "'none', 1", "null, 1", "'api', 1, 'test'", "'none'", "'api', null, 'test'"])
-    func `switch_server to what is not there is refused`(arguments: String) throws {
+    func `switch_server to an unknown service, position or environment is refused`(arguments: String) throws {
         let fixture = try ServerFixture()
         let error = #expect(throws: PGError.self) {
             try fixture.queue.connection.execute("select postrider.switch_server(\(arguments))")

@@ -36,7 +36,7 @@ struct ServerRuleTests {
         return queue
     }
 
-    @Test func `a tenth of forty calls is too much, and fewer calls or errors are not`() throws {
+    @Test func `a server is set aside after at least 40 calls with at least 10 % errors`() throws {
         let queue = try queue()
         #expect(try weigh(queue, new: (40, 4)) == "aside 40 4 40 4")
         #expect(try weigh(queue, new: (40, 3)) == "active 40 3 40 3")
@@ -46,7 +46,7 @@ struct ServerRuleTests {
         #expect(try weigh(queue, recent: (900, 0), new: (100, 100)) == "aside 1000 100 1000 100")
     }
 
-    @Test func `a long good past hides nothing, and a window before counts where calls are few`() throws {
+    @Test func `recent errors count despite a long good past, and few calls extend the window`() throws {
         let queue = try queue()
         // After ten seconds a new window begins. The previous window still counts together with it.
         #expect(try weigh(queue, recent: (9000, 0), age: 10, new: (40, 4)) == "aside 9040 4 40 4")
@@ -57,7 +57,7 @@ struct ServerRuleTests {
         #expect(try weigh(queue, older: (30, 3), recent: (20, 1), age: 600, new: (1, 1)) == "active 1 1 1 1")
     }
 
-    @Test func `a server that is set aside reopens after its service's cool_down, and counts no more`() throws {
+    @Test func `a server reopens after the service's cool_down, and calls while set aside do not count`() throws {
         let queue = try queue()
         let text = """
             select (w.open_until - s.window_began)::text from postrider.servers s
@@ -82,7 +82,7 @@ struct ServerRuleTests {
         ("open_until", "'infinity'", "open_until"), ("calls", "-1", "calls"), ("errors", "null", "errors"),
         ("recent_calls", "-4", "recent_calls"),
     ])
-    func `a server that cannot work is refused, by column and without a secret`(
+    func `an invalid server is refused with its column and without its secrets`(
         column: String, value: String, named: String
     ) throws {
         let queue = try queue()
@@ -99,7 +99,7 @@ struct ServerRuleTests {
         ("min_calls", "0"), ("min_calls", "null"), ("error_rate", "0"), ("error_rate", "1.1"), ("error_rate", "'NaN'"),
         ("error_rate", "null"), ("cool_down", "'0 s'"), ("cool_down", "'2 days'"), ("cool_down", "null"),
     ])
-    func `a rule that cannot work is refused`(column: String, value: String) throws {
+    func `an invalid min_calls, error_rate or cool_down is refused`(column: String, value: String) throws {
         let queue = try queue()
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("update postrider.services set \(column) = \(value)")
@@ -107,7 +107,7 @@ struct ServerRuleTests {
         #expect(error.map { "\($0)" }?.contains("services.\(column):") == true)
     }
 
-    @Test func `a person may set a server aside and bring it back, with counters of zero`() throws {
+    @Test func `a user can set a server aside and reactivate it with zero counters`() throws {
         let queue = try queue()
         try queue.connection.execute("update postrider.servers set calls = 30, errors = 3, state = 'aside'")
         #expect(
@@ -128,7 +128,7 @@ struct ServerRuleTests {
         #expect(try queue.number("select count(*) from postrider_internal.server_routes") == 0)
     }
 
-    @Test func `service_status has a service without servers, too, and TRUNCATE takes them from all`() throws {
+    @Test func `service_status shows services without servers, also after TRUNCATE of servers`() throws {
         let queue = try self.queue()
         try queue.connection.execute(
             "insert into postrider.services (name, base_url) values ('plain', 'http://plain/')")

@@ -157,7 +157,7 @@ struct TemplateFillTests {
     ]
 
     @Test(arguments: [urls, wholes, columns])
-    func `a value is encoded for where it stands, or refused there`(cases: [Case]) throws {
+    func `a template's value is encoded for its place or refused`(cases: [Case]) throws {
         let fixture = try TemplateFixture()
         for test in cases {
             let found = try fixture.fill(test.column, test.value)
@@ -169,7 +169,7 @@ struct TemplateFillTests {
     }
 
     @Test(arguments: [nil, "https://api.example.com/v1"])
-    func `a whole URL may lead to any server of the service, and is called as a path`(base: String?) throws {
+    func `a whole-URL template may name any server of its service and becomes a path`(base: String?) throws {
         let fixture = try TemplateFixture()
         try fixture.queue.connection.execute(
             """
@@ -196,7 +196,7 @@ struct TemplateFillTests {
         }
     }
 
-    @Test func `no sentence shows what an answer held`() throws {
+    @Test func `template errors show no values of answers`() throws {
         let fixture = try TemplateFixture()
         for test in Self.urls + Self.wholes + Self.columns where test.becomes.contains(": ") {
             let found = try fixture.fill(test.column, test.value)
@@ -205,7 +205,7 @@ struct TemplateFillTests {
         }
     }
 
-    @Test func `values that are large, many or deep end in a sentence`() throws {
+    @Test func `template values that are too large or too deep are refused with an error`() throws {
         let fixture = try TemplateFixture()
         try fixture.answer(
             2, type: "application/json",

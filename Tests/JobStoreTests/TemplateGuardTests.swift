@@ -29,7 +29,7 @@ struct TemplateGuardTests {
         ("$.register.body.id.size() == 1", "true"), ("$.register.body.name.double() == 1", "false"),
     ]
 
-    @Test func `run_if holds, does not hold, or ends in a sentence`() throws {
+    @Test func `run_if evaluates to true, false or an error`() throws {
         let fixture = try TemplateFixture()
         for (path, outcome) in Self.conditions { try check(fixture, path, outcome) }
     }
@@ -70,7 +70,7 @@ struct TemplateGuardTests {
         ("$.later[0].x == 1", "run_if: no earlier step has the name later"),
     ]
 
-    @Test func `a batch or chain that goes on as a list does is the list of its results`() throws {
+    @Test func `run_if treats a batch or chain used as a list as its list of results`() throws {
         let fixture = try TemplateFixture()
         try fixture.queue.connection.execute(
             #"""
@@ -106,7 +106,7 @@ struct TemplateGuardTests {
             """)
     }
 
-    @Test func `the list of each is filled, and is a list of at most 10000`() throws {
+    @Test func `each fills its list from templates and accepts at most 10000 elements`() throws {
         let fixture = try TemplateFixture()
         for (each, outcome) in Self.lists {
             let found = try Self.list(fixture, "$x$\(each)$x$::jsonb")
@@ -169,7 +169,7 @@ struct TemplateGuardTests {
         (#"{"service": "api", "url": "/u", "run_if": "$.a.status == 200"}"#, nil),
     ]
 
-    @Test func `a member's row is refused for what no answer can mend`() throws {
+    @Test func `a member's row is refused for template errors that no answer can fix`() throws {
         let fixture = try TemplateFixture()
         for (row, refusal) in Self.rows {
             let found = try fixture.queue.text(

@@ -26,7 +26,7 @@ struct TemplateNameTests {
         ("item", "the job was not made by each"), ("register.status.x", "has no value"),
     ]
 
-    @Test func `a name leads to a step's answer, and the way on to a value of it`() throws {
+    @Test func `a template name selects a step's answer, and its path selects a value`() throws {
         let fixture = try TemplateFixture()
         for (template, becomes) in Self.values {
             let escaped = template.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\\"")
@@ -38,7 +38,7 @@ struct TemplateNameTests {
         #expect(try fixture.fill("body_json", #"{"x": "{{register}}"}"#).contains(#""id": 17"#))
     }
 
-    @Test func `a whole number in quotes is the member of that name, and without them a place in the results`() throws {
+    @Test func `a quoted number in a template names a member, and a bare number is an index`() throws {
         let fixture = try TemplateFixture()
         try fixture.queue.connection.execute(
             """
@@ -58,7 +58,7 @@ struct TemplateNameTests {
         }
     }
 
-    @Test func `names are looked up in the own chain first and then further up, past batches`() throws {
+    @Test func `names are looked up in the job's own chain first, then in outer chains`() throws {
         let fixture = try TemplateFixture()
         // Job 9 is a chain now: 20 a (answered 1) · 21 batch: 22 and 23, made by each · 24 register · 25 the last
         try fixture.queue.connection.execute(
@@ -115,7 +115,7 @@ struct TemplateNameTests {
         ("text/plain\nlink: </s.json>", "'true'", #""true""#), ("application/problem+json", "'17'", "17"),
     ]
 
-    @Test func `a body is read as JSON where it is JSON, else as its text`() throws {
+    @Test func `a template reads a body as JSON if it is JSON, otherwise as text`() throws {
         let fixture = try TemplateFixture()
         for (type, body, becomes) in Self.bodies {
             try fixture.answer(2, type: type, body: body)
@@ -124,7 +124,7 @@ struct TemplateNameTests {
         }
     }
 
-    @Test func `a result in a template is the one that job_status shows`() throws {
+    @Test func `a template's result equals the result in job_status`() throws {
         let fixture = try TemplateFixture()
         let more = [
             ("Application/JSON", #"'{"a": 1}'"#, ""), ("text/plain\nlink: </s.json>", #"'{"a": 1}'"#, ""),
@@ -144,7 +144,7 @@ struct TemplateNameTests {
         #expect(shows > 4)
     }
 
-    @Test func `the row that is kept is that of the last filling, and other jobs are left alone`() throws {
+    @Test func `only the last filling of a job is stored, and jobs without templates stay unchanged`() throws {
         let fixture = try TemplateFixture()
         _ = try fixture.fill("body_json", #""{{register.status}}""#)
         _ = try fixture.fill("url", "/u/{{register.status}}")

@@ -44,7 +44,7 @@ struct TemplateTextTests {
         Case(text: #"{{"a\"b"}}"#, paths: "?", reason: "holds a template that cannot be read"),
     ]
 
-    @Test func `a text's templates are found, read or refused`() throws {
+    @Test func `templates in a text are found, parsed or refused`() throws {
         let queue = try TestQueue()
         for test in Self.cases {
             var parameters = PGParameters()
@@ -63,7 +63,7 @@ struct TemplateTextTests {
         }
     }
 
-    @Test func `a text of many templates is refused at once`() throws {
+    @Test func `a text with more than 1000 templates or a template over 2000 characters is refused`() throws {
         let queue = try TestQueue()
         #expect(
             try queue.text("select (postrider_internal.template_defect(repeat('{{a.status}}', 100000))).reason")

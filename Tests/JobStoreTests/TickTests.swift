@@ -48,7 +48,7 @@ struct TickTests {
         ("America/New_York", "2026-10-29 00:00Z"), ("Australia/Lord_Howe", "2026-04-02 00:00Z"),
         ("Africa/Casablanca", "2026-02-12 00:00Z"),
     ])
-    func `a week over a change of the clock: each named local time makes one job, each half hour of real time too`(
+    func `over a week with a clock change, each schedule makes exactly its expected jobs`(
         zone: String, from: String
     ) throws {
         let fixture = try Fixture()
@@ -104,7 +104,7 @@ struct TickTests {
         #expect(try fixture.queue.number("select count(*) from postrider.jobs") > 330)
     }
 
-    @Test func `a tick makes one job, whoever looks how often, and none for who does not lead`() throws {
+    @Test func `a tick makes one job despite repeated searches, and only the leader makes jobs`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at", "'*/5 * * * *', '2025-11-22 10:05Z'")
         #expect(try fixture.look("2025-11-22 10:04:59Z") == 0)
@@ -129,7 +129,7 @@ struct TickTests {
         ("all", 3, ["11-22 08:00:00", "11-22 09:00:00", "11-22 10:00:00"]),
         ("all", 1000, (0...10).map { "11-22 \($0 < 10 ? "0" : "")\($0):00:00" }),
     ])
-    func `after hours without a worker: none, one, or the newest up to the limit`(
+    func `catch_up decides if missed ticks make no job, one job, or up to the limit`(
         policy: String, limit: Int, ticks: [String]
     ) throws {
         let fixture = try Fixture()
@@ -142,14 +142,14 @@ struct TickTests {
     }
 
     @Test(arguments: ["none", "one", "all"])
-    func `the tick of the last minute is never missed: a restart loses nothing`(policy: String) throws {
+    func `a tick of the last minute makes a job under each catch_up policy`(policy: String) throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at, catch_up, catch_up_limit", "'@hourly', '2025-11-22 07:00Z', '\(policy)', 1")
         try fixture.look("2025-11-22 10:00:45Z")
         #expect(try fixture.ticks() == ["11-22 10:00:00"])
     }
 
-    @Test func `the moment at which an unknown zone is tried again is no tick, and one set by hand is`() throws {
+    @Test func `a retry for an unknown timezone is not a tick, but a user's next_run_at is`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at", "'0,30 * * * *', '2025-11-22 10:00Z'")
         func zone(_ name: String) throws {
@@ -195,7 +195,7 @@ struct TickTests {
     }
 
     @Test(arguments: [("none", 1), ("one", 1), ("all", 7)])
-    func `of ticks each second only the last is in time, if no worker was there`(policy: String, count: Int) throws {
+    func `of ticks each second without a worker, only the last counts as in time`(policy: String, count: Int) throws {
         let fixture = try Fixture()
         try fixture.add(
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:00Z', '\(policy)', 7")
@@ -203,7 +203,7 @@ struct TickTests {
         #expect(try fixture.ticks() == (0..<count).map { "11-22 10:00:\(20 - count + 1 + $0)" })
     }
 
-    @Test func `no tick is missed while a leader is taken over from`() throws {
+    @Test func `no tick is missed during the takeover from a dead leader`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at", "'* * * * * *', '2025-11-22 10:00:06Z'")
         // One worker died at :05. The other waits for the end of the dead worker's lease.
@@ -222,7 +222,7 @@ struct TickTests {
     }
 
     @Test(arguments: ["none", "one", "all"])
-    func `when one has died, another has taken over and that one is stopped, what follows is missed`(
+    func `ticks after the last worker stopped are missed, even if another worker died earlier`(
         policy: String
     ) throws {
         let fixture = try Fixture()
@@ -240,14 +240,14 @@ struct TickTests {
         #expect(try fixture.ticks() == (["19", "20"] + last).map { "11-22 10:00:" + $0 })
     }
 
-    @Test func `a year of seconds without a worker takes no longer than the limit of what is caught up with`() throws {
+    @Test func `catch-up after a year of missed seconds makes only catch_up_limit jobs`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2024-11-22 10:00Z', 'all', 20")
         #expect(try fixture.look("2025-11-22 10:00Z") == 20)
         #expect(try fixture.ticks().first == "11-22 09:59:41")
     }
 
-    @Test func `overlap skip: no tick while the job before is unfinished, be it a tree or waiting for its callback`()
+    @Test func `overlap skip makes no job while the job of an earlier tick is unfinished`()
         throws
     {
         let fixture = try Fixture()
@@ -261,7 +261,7 @@ struct TickTests {
         #expect(try fixture.ticks() == ["11-22 10:00:00", "11-22 10:03:00"])
     }
 
-    @Test func `a spec may be a tree, whose root is tagged; a tag of its own stays`() throws {
+    @Test func `a schedule tags the root of its tree, and a tag in the spec stays`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
@@ -278,7 +278,7 @@ struct TickTests {
             jobs == [["batch", nil, "2"], ["chain", "tree", "2"], ["request", "mine", "2"], ["request", nil, "6"]])
     }
 
-    @Test func `jitter puts off each job by a random part of it`() throws {
+    @Test func `jitter delays each job by a random part of the jitter`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at, jitter, catch_up", "'* * * * * *', '2025-11-22 10:00Z', '10 s', 'all'")
         try fixture.look("2025-11-22 10:01Z")
@@ -294,7 +294,7 @@ struct TickTests {
         #expect(Int(late.first?[0] ?? "") ?? 0 > 30)
     }
 
-    @Test func `a spec that has become wrong is noted, the tick passes, and the others go on`() throws {
+    @Test func `a schedule whose spec became invalid records the error, and other schedules still run`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """
@@ -321,7 +321,7 @@ struct TickTests {
         #expect(try fixture.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
     }
 
-    @Test func `ticks that take longer than a second are made over several looks, and one that takes too long passes`()
+    @Test func `ticks that take over a second continue in later searches, and endless ticks are skipped`()
         throws
     {
         let fixture = try Fixture()
@@ -354,7 +354,7 @@ struct TickTests {
         #expect(try fixture.queue.number("select skipped from postrider.schedules where name = 'endless'") == 1)
     }
 
-    @Test func `run_schedule makes a job now, also while the schedule is off, and moves no tick`() throws {
+    @Test func `run_schedule makes a job even while the schedule is off and keeps next_run_at`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, enabled", "'@yearly', false")
         let id = try fixture.queue.number("select postrider.run_schedule('a')")
@@ -372,7 +372,7 @@ struct TickTests {
         #expect(error.sqlState?.rawValue == "PR003")
     }
 
-    @Test func `a look is one probe of an index, however many schedules wait`() throws {
+    @Test func `a search for due schedules reads fewer than 10 rows among 20,000 schedules`() throws {
         let fixture = try Fixture()
         try fixture.queue.connection.execute(
             """

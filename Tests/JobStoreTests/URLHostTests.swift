@@ -6,7 +6,7 @@ import Testing
 
 /// The host that an INSERT reads from a URL.
 struct URLHostTests {
-    @Test func `a host has 253 characters at most, and the dot at its end and the port do not count`() throws {
+    @Test func `a host has at most 253 characters, without its port and final dot`() throws {
         let queue = try TestQueue()
         let accepted = try queue.text(
             """
@@ -23,7 +23,7 @@ struct URLHostTests {
         #expect(error?.sqlState?.rawValue == "PR001")
     }
 
-    @Test func `the lane of a good URL is the same, whether it is read quickly or with care`() throws {
+    @Test func `job_lane and url_lane give the same lane for valid URLs`() throws {
         let queue = try TestQueue()
         let differing = try queue.rows(
             """

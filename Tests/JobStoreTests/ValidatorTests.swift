@@ -22,7 +22,7 @@ struct ValidatorTests {
         (#""object""#, "{}"), (#""array""#, "[1]"), (#""boolean""#, "false"), (#""any""#, "1"),
         (#"{"":"string","a.b":"number","ü \"":"any"}"#, #"{"":"x","a.b":1,"ü \"":2}"#),
     ])
-    func `a value of the template's shape fits`(template: String, value: String) throws {
+    func `a value of the validator's shape fits`(template: String, value: String) throws {
         #expect(try mismatch(template, value) == nil)
         #expect(try fits(template, value))
     }
@@ -46,7 +46,7 @@ struct ValidatorTests {
         (#"{"a b":{"ü":"number"}}"#, #"{"a b":{"ü":[]}}"#, #"$."a b"."ü" should be a number and is an array"#),
         (#""boolean""#, "0", "$ should be a boolean and is a number"),
     ])
-    func `a value that does not fit is told by the path and the two types, never by itself`(
+    func `a mismatch error names the path and both types, never the value`(
         template: String, value: String, sentence: String
     ) throws {
         #expect(try mismatch(template, value) == sentence)
@@ -63,14 +63,14 @@ struct ValidatorTests {
         (String(repeating: #"{"a":"#, count: 3000) + "1" + String(repeating: "}", count: 3000), "$.a.a"),
         (#"{"a":"\#(String(repeating: "x", count: 70_000))"}"#, "is larger than 64 kB"),
     ])
-    func `a template that is none is refused with the path and a hint`(template: String, words: String) throws {
+    func `an invalid validator is refused with the path and a hint`(template: String, words: String) throws {
         let row = try Self.database().query(
             "select d.reason, d.hint from postrider_internal.validator_defect(\(literal(template))) d")
         #expect(row.optionalText(0, 0)?.hasPrefix(words) == true, "\(row.optionalText(0, 0) ?? "good")")
         #expect(row.optionalText(0, 1)?.isEmpty == false)
     }
 
-    @Test func `both ways of looking say the same of random values`() throws {
+    @Test func `validator_mismatch and validator_path agree for many shapes and values`() throws {
         let connection = try Self.database()
         // Shapes and values come from the same small set, so about a third of them fit.
         let row = try connection.query(
@@ -94,7 +94,7 @@ struct ValidatorTests {
         #expect(row.int64(0, 2) == 0)
     }
 
-    @Test func `a deep or wide value takes no more than its size`() throws {
+    @Test func `validator_mismatch handles deep and wide values`() throws {
         let connection = try Self.database()
         let deep = "(repeat('[', 3000) || repeat(']', 3000))::jsonb"
         #expect(

@@ -6,7 +6,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Verdicts are sent to the database as letters. Each letter must mean there what its name says here.
+/// Verdicts are sent to the database as letters. SQL must give each letter the meaning of its Swift name.
 struct VerdictLetterTests {
     /// The job's place after the second of three attempts.
     private func place(after kind: Verdict.Kind) throws -> String {
@@ -31,7 +31,7 @@ struct VerdictLetterTests {
     }
 
     @Test(arguments: Verdict.Kind.allCases)
-    func `the letter of each verdict does in the database what the verdict says`(kind: Verdict.Kind) throws {
+    func `finish gives each verdict letter the effect of its verdict`(kind: Verdict.Kind) throws {
         let expected =
             switch kind {
             case .succeeded: "ended succeeded"
@@ -47,7 +47,7 @@ struct VerdictLetterTests {
         #expect(try place(after: kind) == expected)
     }
 
-    @Test func `finish lists the letters that are sent, and the one that only judge gives`() throws {
+    @Test func `finish.sql documents each verdict letter that workers and judge use`() throws {
         let file = try #require(Migrations.all.first { $0.name == "functions/queue/finish.sql" })
         let text = String(decoding: file.bytes, as: UTF8.self)
         let sent = Set(Verdict.Kind.allCases.map(\.letter))

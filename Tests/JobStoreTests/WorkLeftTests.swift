@@ -55,7 +55,7 @@ struct WorkLeftTests {
         ),
         (worker + "interval '5 s');", "-", false), (worker + "interval '11 s');", "lost worker", true),
     ])
-    func `it is told what there is to do for its queues, and what could become so by itself`(
+    func `work_left names the work for the worker's queues or for all queues`(
         done: String, left: String, isForAll: Bool
     ) throws {
         let queue = try TestQueue(sharedBy: #function, inTransaction: true)
@@ -69,7 +69,7 @@ struct WorkLeftTests {
     }
 
     @Test(arguments: [("refreshing", "token"), ("cooldown", "-")])
-    func `a job that waits for a token is waited for while it is being fetched`(state: String, left: String) throws {
+    func `work_left counts a job that waits for a token only during the refresh`(state: String, left: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -81,7 +81,7 @@ struct WorkLeftTests {
         #expect(try queue.text("select coalesce(postrider_internal.work_left('{q}'), '-')") == left)
     }
 
-    @Test func `beside very many jobs it reads little`() throws {
+    @Test func `work_left reads fewer than 2,000 blocks with 100,000 jobs in the queue`() throws {
         let cluster = try TestQueue.quietCluster()
         let queue = try TestQueue(on: cluster)
         let count = Soak.count(1_000_000, reduced: 100_000)

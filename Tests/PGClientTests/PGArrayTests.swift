@@ -82,7 +82,7 @@ struct PGArrayTests {
         #expect(arrays.texts(0, 2) == sentTexts)
     }
 
-    @Test func `builders and parameters can be used again`() throws {
+    @Test func `array builders and parameters can be reused after removeAll`() throws {
         let connection = try PGConnection(TestCluster.shared.connectionString())
         var ids = PGArrayBuilder<Int64>()
         var parameters = PGParameters()
@@ -99,7 +99,7 @@ struct PGArrayTests {
         }
     }
 
-    @Test func `borrowed bytes are those of the server, with a NUL behind them`() throws {
+    @Test func `borrowed bytes equal the server's value and end with a NUL`() throws {
         let connection = try PGConnection(TestCluster.shared.connectionString())
         let rows = try connection.query("select '\\x610062'::bytea, null::bytea")
         let lent = unsafe rows.withUnsafeBytes(0, 0) {

@@ -19,7 +19,7 @@ struct PGConnectionStringTests {
         return found
     }
 
-    @Test func `what the text does not say is filled in`() throws {
+    @Test func `an empty connection string gets default options`() throws {
         let found = options(try PGConnectionString(""))
         #expect(found["fallback_application_name"] == "postrider")
         #expect(found["gssencmode"] == "disable")
@@ -29,7 +29,7 @@ struct PGConnectionStringTests {
         #expect(found["tcp_user_timeout"] == "15000")
     }
 
-    @Test func `what the text says stays`() throws {
+    @Test func `options in the connection string override the defaults`() throws {
         let text = "postgresql://u@a:1,b:2/db?target_session_attrs=any&tcp_user_timeout=7&connect_timeout=3"
         let string = try PGConnectionString(text)
         let found = options(string)
@@ -44,18 +44,18 @@ struct PGConnectionStringTests {
     @Test(arguments: [
         "", "client_encoding=LATIN1", "postgresql://h/db?client_encoding=auto", "service=s", "client_encoding=UTF8",
     ])
-    func `texts go in UTF-8, whatever the text or a variable asks for`(text: String) throws {
+    func `client_encoding is always UTF8, even against the connection string or PGCLIENTENCODING`(text: String) throws {
         let string = try PGConnectionString(text) { ["PGCLIENTENCODING": "LATIN1"][$0] }
         #expect(options(string)["client_encoding"] == "UTF8")
     }
 
     @Test(arguments: ["host=h port=0", "host=a,b port=1,65536", "postgresql://h:99999/x", "port=x"])
-    func `what is no port is refused before anything is tried`(text: String) {
+    func `an invalid port is refused before any connection attempt`(text: String) {
         let error = #expect(throws: PGError.self) { try PGConnectionString(text) }
         #expect(error?.code == .connectionString && error?.message.contains("port") == true)
     }
 
-    @Test func `rotating moves hosts and their ports together, and a common port not`() throws {
+    @Test func `rotation moves hosts with their ports and keeps a common port`() throws {
         let own = options(try PGConnectionString("host=a,b,c port=1,2,3").rotated(by: 1))
         #expect(own["host"] == "b,c,a")
         #expect(own["port"] == "2,3,1")
@@ -64,7 +64,7 @@ struct PGConnectionStringTests {
         #expect(common["port"] == "5")
     }
 
-    @Test func `hosts and ports that the text leaves to the environment are rotated, too, and a service's are its own`()
+    @Test func `hosts and ports from the environment are rotated unless a service is used`()
         throws
     {
         let variables = ["PGHOST": "a,b", "PGPORT": "1,2"]
@@ -82,7 +82,7 @@ struct PGConnectionStringTests {
         ("host=a,b,c", "b", "5432", 2), ("host=a,a,b port=1,2,3", "a", "2", 2), ("host=a,b port=7", "b", "7", 2),
         ("hostaddr=10.0.0.1,10.0.0.2", "10.0.0.2", "5432", 2), ("host=a,b", "z", "5432", 1), ("", "", "5432", 1),
     ])
-    func `a host's place in the list is known by its name and port`(
+    func `a host's place in the list is found by its name and port`(
         text: String, host: String, port: String, steps: Int
     )
         throws
@@ -95,7 +95,7 @@ struct PGConnectionStringTests {
             "postgresql://user:s3cret@[::1/db", "postgresql://user:s3cret%zz@host/db", "password=s3cret nonsense",
             "password = 's3cret", "s3cret", "pass=s3cret",
         ])
-    func `a text that cannot be read is refused without being quoted`(text: String) {
+    func `an unreadable connection string is refused, and the error hides its password`(text: String) {
         var seen: PGError?
         do throws(PGError) { _ = try PGConnectionString(text) } catch { seen = error }
         #expect(seen?.code == .connectionString)
@@ -109,7 +109,7 @@ struct PGConnectionStringTests {
             "postgresql://user:x@s3cret@127.0.0.1/db", "postgresql://user:s3cret@127.0.0.1:1/db",
             "host=127.0.0.1 port=1 password=s3cret",
         ])
-    func `a password is not shown, even where the text was cut at the wrong place`(text: String) {
+    func `a connection error hides the password, even if the string was split wrongly`(text: String) {
         var seen: PGError?
         do throws(PGError) { _ = try PGConnection(text) } catch { seen = error }
         #expect(seen != nil)

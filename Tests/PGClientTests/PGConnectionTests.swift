@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct PGConnectionTests {
-    @Test func `every type comes back as it was sent`() throws {
+    @Test func `a value of every type comes back unchanged`() throws {
         let connection = try PGConnection(TestCluster.makeDatabase())
         var parameters = PGParameters()
         parameters.append(int16: -2)
@@ -38,7 +38,9 @@ struct PGConnectionTests {
         #expect(result.bool(0, 11) == true)
     }
 
-    @Test(arguments: [nil, 5]) func `a session that the server ends says why`(answerSeconds: Int?) throws {
+    @Test(arguments: [nil, 5]) func `the error of a terminated session contains the server's reason`(
+        answerSeconds: Int?
+    ) throws {
         let string = try TestCluster.makeDatabase()
         let end = "select pg_terminate_backend(pg_backend_pid())"
         let why = "terminating connection due to administrator command"

@@ -8,7 +8,7 @@ import Testing
 
 /// Indirect connections to the server: through a pooler, to several hosts, to hosts that do not answer.
 struct PGRouteTests {
-    @Test func `two sessions share one server connection of PgBouncer without preparing`() throws {
+    @Test func `two sessions without prepared statements share one server connection of PgBouncer`() throws {
         let cluster = try PrivateCluster()
         let bouncer = try Bouncer(before: cluster)
         let string = try PGConnectionString(bouncer.connectionString)
@@ -34,7 +34,7 @@ struct PGRouteTests {
         #expect(rows.int64(0, 0) == 50)
     }
 
-    @Test func `the second host is used while the first is down`() throws {
+    @Test func `a session uses the second host while the first host is down`() throws {
         let first = try PrivateCluster()
         let second = try PrivateCluster()
         let hosts = "host=\(first.directory),\(second.directory) user=postgres dbname=postgres"
@@ -54,7 +54,7 @@ struct PGRouteTests {
         #expect(try PGConnection(hosts).query("select 1").rowCount == 1)
     }
 
-    @Test func `a host that takes no writes is passed over`() throws {
+    @Test func `a connection skips a read-only host unless target_session_attrs is any`() throws {
         let first = try PrivateCluster(.init(settings: ["default_transaction_read_only": "on"]))
         let second = try PrivateCluster()
         let hosts = "host=\(first.directory),\(second.directory) user=postgres dbname=postgres"
@@ -67,7 +67,7 @@ struct PGRouteTests {
         #expect(anyAnswered == first.directory)
     }
 
-    @Test func `who only reads comes to a host that is closed by default if no other is there, and to no standby`()
+    @Test func `a reading connection uses a read-only host as a last resort, but no standby`()
         throws
     {
         let silent = try SilentHost()
@@ -100,7 +100,7 @@ struct PGRouteTests {
                 == true)
     }
 
-    @Test func `a host that stays silent is given up and the next one tried`() throws {
+    @Test func `a session gives up a silent host after connect_timeout and tries the next host`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.shared
         let hosts = "host=\(silent.directory),\(live.directory) user=postgres dbname=postgres connect_timeout=1"
@@ -113,7 +113,7 @@ struct PGRouteTests {
         #expect(try PGConnection(hosts).query("select 1").rowCount == 1)
     }
 
-    @Test func `the host that answers in the place of a silent one is asked first from then on`() throws {
+    @Test func `a session reconnects first to the host that answered last`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.shared
         let hosts = "host=\(silent.directory),\(live.directory) user=postgres dbname=postgres connect_timeout=1"
@@ -127,7 +127,7 @@ struct PGRouteTests {
         #expect(told == [.lost([]), .retry, .ready])
     }
 
-    @Test func `a host that refuses before a silent one is passed over in the same step`() throws {
+    @Test func `a session skips a refusing host and a silent host in one retry`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.shared
         let directories = "/nowhere,\(silent.directory),\(live.directory)"
@@ -138,7 +138,7 @@ struct PGRouteTests {
         #expect(told == [.lost([]), .retry, .ready])
     }
 
-    @Test func `hosts that PGHOST lists are taken in turn, too`() throws {
+    @Test func `migrate reaches the second host of PGHOST if the first host is silent`() throws {
         let silent = try SilentHost()
         let live = try TestCluster.makeDatabaseText()
         let name = TestCluster.name(of: live)
@@ -148,7 +148,7 @@ struct PGRouteTests {
         #expect(try WorkerProcess.run(["run", "--database", text], ["PGHOST": silent.directory]).status == 69)
     }
 
-    @Test func `a connection to a silent host ends after the time that was given`() throws {
+    @Test func `a connection to a silent host fails after connect_timeout and hides the password`() throws {
         let silent = try SilentHost()
         var seen: PGError?
         do throws(PGError) {

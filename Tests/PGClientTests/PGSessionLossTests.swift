@@ -10,7 +10,7 @@ import Testing
 
 /// Lost connections. Each kind of loss leads to `lost`, a wait and a new connection.
 struct PGSessionLossTests {
-    @Test func `a terminated session names what was in flight once, and comes back`() throws {
+    @Test func `a terminated session reports its unanswered statements once and reconnects`() throws {
         let database = try TestCluster.makeDatabase()
         let killer = try PGConnection(database)
         var loop = try SessionLoop(database, setUp: ["listen jobs"])
@@ -35,7 +35,7 @@ struct PGSessionLossTests {
     }
 
     /// On an overloaded machine with cut sessions, a worker went into an endless busy loop over this answer.
-    @Test func `an answer that libpq no longer waits for ends the connection`() throws {
+    @Test func `a session that expects an answer unknown to libpq drops its connection`() throws {
         let database = try TestCluster.makeDatabase()
         var loop = try SessionLoop(database)
         #expect(try loop.runUntilReady())
@@ -47,7 +47,8 @@ struct PGSessionLossTests {
     }
 
     @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
-    func `every tag is heard of exactly once while the server restarts under load`(mode: PrivateCluster.StopMode) throws
+    func `each statement is reported exactly once while the server restarts under load`(mode: PrivateCluster.StopMode)
+        throws
     {
         let cluster = try PrivateCluster()
         let string = try PGConnectionString(cluster.connectionString())
@@ -90,7 +91,7 @@ struct PGSessionLossTests {
         #expect(succeeded.subtracting(stored).isEmpty)
     }
 
-    @Test func `a stopped server is tried again with growing waits and without spinning`() throws {
+    @Test func `a session retries a stopped server with growing waits and without a busy loop`() throws {
         let cluster = try PrivateCluster()
         var loop = try SessionLoop(try PGConnectionString(cluster.connectionString()))
         #expect(try loop.runUntilReady())
@@ -108,7 +109,7 @@ struct PGSessionLossTests {
         #expect(try loop.runUntilReady())
     }
 
-    @Test func `a server that is shutting down is tried again`() throws {
+    @Test func `a session retries a server that is shutting down`() throws {
         let cluster = try PrivateCluster()
         let string = try PGConnectionString(cluster.connectionString())
         let last = try PGConnection(string)
@@ -122,7 +123,7 @@ struct PGSessionLossTests {
         try last.execute("select 1")
     }
 
-    @Test func `a database that is not there is a matter of configuration`() throws {
+    @Test func `a missing database is reported as a configuration error`() throws {
         let string = try PGConnectionString(TestCluster.shared.connectionString(database: "nowhere"))
         var loop = try SessionLoop(string)
         #expect(try loop.run { $0.contains(.retry) })
@@ -133,7 +134,7 @@ struct PGSessionLossTests {
         #expect(!error.message.contains("LOCATION"))
     }
 
-    @Test func `a wrong password is a matter of configuration and is not shown`() throws {
+    @Test func `a wrong password is reported as a configuration error and not shown`() throws {
         let cluster = try PrivateCluster()
         let server = try PGConnection(cluster.connectionString())
         try server.execute("create role app login password 'right-one'")

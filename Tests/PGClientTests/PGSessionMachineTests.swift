@@ -64,7 +64,7 @@ struct PGSessionMachineTests {
     }
 
     @Test(arguments: Stage.allCases, Event.allCases)
-    func `every event in every state does what the table says`(stage: Stage, event: Event) {
+    func `every event in every state gives the action and state of the table`(stage: Stage, event: Event) {
         var machine = Self.machine(stage)
         let now = 101 * Self.second
         let action =
@@ -83,7 +83,7 @@ struct PGSessionMachineTests {
         #expect(state == wantedState)
     }
 
-    @Test func `waits double from 50 ms to 5 s, and jitter takes away half at most`() {
+    @Test func `reconnect waits double from 50 ms to 5 s, and jitter removes at most half`() {
         for random in [0, UInt64.max] {
             var machine = PGSessionMachine()
             var now = Self.second
@@ -102,7 +102,7 @@ struct PGSessionMachineTests {
         }
     }
 
-    @Test func `hundreds of failures do not overflow the wait`() {
+    @Test func `300 failures in a row keep the reconnect wait at most 5 s`() {
         var machine = PGSessionMachine()
         _ = machine.start(now: 0)
         var now: UInt64 = 0
@@ -115,7 +115,7 @@ struct PGSessionMachineTests {
     }
 
     @Test(arguments: [(6_000, 50), (1_000, 250), (400, 100), (0, 50)] as [(UInt64, UInt64)])
-    func `a connection that lived never makes the wait longer than a quarter of its life`(
+    func `the reconnect wait is 50 ms or at most a quarter of the lost connection's life`(
         lived: UInt64, longest: UInt64
     ) {
         var machine = PGSessionMachine()
@@ -138,7 +138,7 @@ struct PGSessionMachineTests {
         #expect((failures == 1) == (lived >= 5_000))
     }
 
-    @Test func `a connection that dies at once keeps the waits growing`() {
+    @Test func `each failed connection attempt increases the failure count`() {
         var machine = PGSessionMachine()
         var now: UInt64 = 0
         _ = machine.start(now: now)

@@ -23,7 +23,7 @@ struct PGSessionSilenceTests {
         return parameters
     }
 
-    @Test func `the connection is given up, and the next one ends what is left of it in the server`() throws {
+    @Test func `a session drops a silent connection, and its next connection terminates the old backend`() throws {
         let database = try TestCluster.makeDatabase()
         let check = try PGConnection(database)
         var loop = try silenceLoop(database, seconds: 1)
@@ -51,7 +51,7 @@ struct PGSessionSilenceTests {
         }
     }
 
-    @Test func `a session that waits for nothing is not silent`() throws {
+    @Test func `an idle session does not count as silent`() throws {
         var loop = try silenceLoop(TestCluster.makeDatabase(), seconds: 1)
         #expect(try loop.runUntilReady())
         loop.forget()
@@ -64,7 +64,7 @@ struct PGSessionSilenceTests {
         #expect(since == nil)
     }
 
-    @Test func `each statement of a transaction has its time`() throws {
+    @Test func `each statement of a transaction has its own answer timeout`() throws {
         var loop = try silenceLoop(TestCluster.makeDatabase(), seconds: 4)
         #expect(try loop.runUntilReady())
         loop.forget()
@@ -76,7 +76,7 @@ struct PGSessionSilenceTests {
         #expect(try loop.run { $0 == [.result(1, rows: 1, value: 1), .result(2, rows: 1, value: 1)] })
     }
 
-    @Test func `an answer that came while this process was stopped counts`() throws {
+    @Test func `an answer that arrived while the process was stopped is still read`() throws {
         var loop = try silenceLoop(TestCluster.makeDatabase(), seconds: 1)
         #expect(try loop.runUntilReady())
         loop.forget()

@@ -17,7 +17,7 @@ struct PGSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `answers come in the order of sending, without waiting in between`(prepares: Bool) throws {
+    func `pipelined statements are answered in the order of sending`(prepares: Bool) throws {
         var loop = try SessionLoop(TestCluster.makeDatabase(), prepares: prepares)
         #expect(try loop.runUntilReady())
         var parameters = PGParameters()
@@ -33,7 +33,7 @@ struct PGSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `a failure undoes its whole group and nothing else`(prepares: Bool) throws {
+    func `a failed statement aborts its whole group and no other group`(prepares: Bool) throws {
         let database = try TestCluster.makeDatabase()
         let check = try PGConnection(database)
         try check.execute("create table t (id int8)")
@@ -64,7 +64,7 @@ struct PGSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `what groups begin with holds in each of them and is not told`(prepares: Bool) throws {
+    func `opening statements apply to each group and are not reported`(prepares: Bool) throws {
         let limit = PGStatement(
             "limit",
             """
@@ -99,7 +99,7 @@ struct PGSessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `where it fails, the first statement of each group tells why`(prepares: Bool) throws {
+    func `if an opening statement fails, the first statement of each group reports its error`(prepares: Bool) throws {
         var loop = try SessionLoop(
             PGSession.Configuration(string: TestCluster.makeDatabase(), prepares: prepares, openings: ["select 1 / 0"]))
         #expect(try loop.runUntilReady())
@@ -115,7 +115,7 @@ struct PGSessionTests {
         #expect(told == [.failed(1, division), .aborted(2), .failed(3, division)])
     }
 
-    @Test func `a commit that fails takes every result of its group with it`() throws {
+    @Test func `a failed commit aborts every result of its group`() throws {
         let database = try TestCluster.makeDatabase()
         try PGConnection(database).execute("create table t (id int8 unique deferrable initially deferred)")
         var loop = try SessionLoop(database)
@@ -132,7 +132,7 @@ struct PGSessionTests {
         #expect(told == [.aborted(1), .aborted(2), .failed(3, .uniqueViolation), .result(4, rows: 0, value: 0)])
     }
 
-    @Test func `a statement that cannot be prepared reports why, and its neighbours go on`() throws {
+    @Test func `a statement that cannot be prepared fails alone with its error`() throws {
         var loop = try SessionLoop(TestCluster.makeDatabase())
         #expect(try loop.runUntilReady())
         loop.forget()
@@ -150,7 +150,7 @@ struct PGSessionTests {
             ])
     }
 
-    @Test func `a PREPARE lost to an earlier failure of its group is made up for`() throws {
+    @Test func `a PREPARE that was aborted with its group is repeated later`() throws {
         var loop = try SessionLoop(TestCluster.makeDatabase())
         #expect(try loop.runUntilReady())
         loop.forget()
@@ -222,7 +222,7 @@ struct PGSessionTests {
         #expect(turns < 100)
     }
 
-    @Test func `nothing is sent before the session is ready`() throws {
+    @Test func `a session refuses statements before it is ready`() throws {
         var session = PGSession(.init(string: try PGConnectionString("host=/nonexistent")))
         var parameters = Self.one(1)
         var refusal: PGError?
@@ -234,7 +234,7 @@ struct PGSessionTests {
         #expect(session.interest == nil)
     }
 
-    @Test func `a request larger than the socket's buffer goes out as there is room`() throws {
+    @Test func `a statement larger than the socket buffer is sent completely`() throws {
         var loop = try SessionLoop(TestCluster.makeDatabase())
         #expect(try loop.runUntilReady())
         loop.forget()

@@ -13,7 +13,7 @@ struct SQLStateTests {
         ("3F000", .schema),
         ("42501", .other), ("P0001", .other), ("PR008", .other), ("25006", .other),
     ])
-    func `each class has one cause`(state: String, cause: SQLState.Cause) {
+    func `each SQLSTATE maps to its cause`(state: String, cause: SQLState.Cause) {
         #expect(SQLState(rawValue: state).cause == cause)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
 struct PrivateClusterTests {
     @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
-    func `what was written is there after a stop and a start`(mode: PrivateCluster.StopMode) throws {
+    func `a table survives a stop and a start of the cluster`(mode: PrivateCluster.StopMode) throws {
         let cluster = try PrivateCluster()
         try PGConnection(cluster.connectionString()).execute("create table t as select 1 as id")
         cluster.stop(mode)
@@ -20,7 +20,7 @@ struct PrivateClusterTests {
         #expect(try connection.query("select from t").rowCount == 1)
     }
 
-    @Test func `a killed server starts again`() throws {
+    @Test func `a killed server starts again with its data`() throws {
         let cluster = try PrivateCluster()
         let open = try PGConnection(cluster.connectionString())
         try open.execute("create table t as select 1 as id")
@@ -30,7 +30,7 @@ struct PrivateClusterTests {
         #expect(try connection.query("select from t").rowCount == 1)
     }
 
-    @Test func `it leaves no file and no process`() throws {
+    @Test func `a released cluster leaves no files and no process`() throws {
         var directory = ""
         var server: Int32 = 0
         do {
@@ -43,7 +43,7 @@ struct PrivateClusterTests {
         #expect(kill(server, 0) != 0)
     }
 
-    @Test func `when the owner's end of the pipe closes, the watchdog stops the server and deletes the files`()
+    @Test func `when its pipe closes, the watchdog stops the server and deletes the files`()
         throws
     {
         var name = [CChar]("/var/tmp/postrider-XXXXXX".utf8CString)
@@ -62,7 +62,7 @@ struct PrivateClusterTests {
         #expect(unsafe access(directory, F_OK) != 0)
     }
 
-    @Test func `a server that cannot start says why`() throws {
+    @Test func `the error of a server that cannot start names the reason`() throws {
         var seen: ClusterError?
         do throws(ClusterError) {
             _ = try PrivateCluster(.init(settings: ["shared_buffers": "nonsense"]))

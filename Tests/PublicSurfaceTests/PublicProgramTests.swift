@@ -17,7 +17,7 @@ struct PublicProgramTests {
 
     private var migrations: [String] { Migrations.all.map { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    @Test func `commands have the operands, flags and variables of the list`() throws {
+    @Test func `commands, operands, flags and variables match the kept list`() throws {
         var lines: [String] = []
         for command in Program.commands {
             let operands = command.operands.map { $0.isOptional ? " [\($0.name)]" : " \($0.name)" }.joined()
@@ -35,17 +35,17 @@ struct PublicProgramTests {
         try expect("flags", lines)
     }
 
-    @Test func `variables without a flag are those of the list`() throws {
+    @Test func `environment variables in the sources match the kept list`() throws {
         let name = /"(POSTRIDER_[A-Z_]+|DATABASE_URL)"/
         try expect(
             "variables", try ProjectFolder.swiftSources().flatMap { $0.matches(of: name).map { String($0.output.1) } })
     }
 
-    @Test func `the program ends with the exit codes of the list`() throws {
+    @Test func `exit codes match the kept list`() throws {
         try expect("exit-codes", (Int32(0)...255).compactMap { ExitCode(rawValue: $0).map { "\($0.rawValue) \($0)" } })
     }
 
-    @Test func `log lines have the names and fields of the list`() throws {
+    @Test func `names and fields of log lines match the kept list`() throws {
         // An event is a level and a name. The keys after the name are its fields.
         let token =
             /\.(?:info|warning|error), *(?:\w+ \? "(\w+)" : )?"(\w+)"|\("(\w+)",? *\.(?:text|number)|\(\s*"(\w+)",\s*\.text|fields\(of (failed)/
@@ -66,7 +66,7 @@ struct PublicProgramTests {
         try expect("log", lines)
     }
 
-    @Test func `metrics have the names and kinds of the list`() throws {
+    @Test func `names and kinds of metrics match the kept list`() throws {
         let family = /"(postrider_[a-z_]+)"(?:,\s*\.(gauge|counter|summary))?/
         var kinds: [String: String] = [:]
         for match in try ProjectFolder.swiftSources("Admin").flatMap({ $0.matches(of: family) }) {
@@ -76,7 +76,7 @@ struct PublicProgramTests {
         try expect("metrics", kinds.map { $0.value.isEmpty ? $0.key : "\($0.key) \($0.value)" })
     }
 
-    @Test func `notifications go over the channels of the list`() throws {
+    @Test func `notification channels match the kept list`() throws {
         let notify = /pg_notify\('(\w+)'/
         let listen = /"listen (\w+)"/
         try expect(
@@ -85,13 +85,13 @@ struct PublicProgramTests {
                 + (try ProjectFolder.swiftSources().flatMap { $0.matches(of: listen).map { "listen \($0.output.1)" } }))
     }
 
-    @Test func `statements raise the states of the list`() throws {
+    @Test func `SQLSTATEs that SQL statements raise match the kept list`() throws {
         let state = /errcode = '(\w{5})'|sqlstate '(PR\w{3})'/
         try expect(
             "sqlstates", migrations.flatMap { $0.matches(of: state).map { String($0.output.1 ?? $0.output.2 ?? "") } })
     }
 
-    @Test func `advisory locks have the keys of the list`() throws {
+    @Test func `keys of advisory locks match the kept list`() throws {
         let key = /advisory_[a-z_]*lock[a-z_]*\(([0-9]+)/
         try expect("advisory-keys", migrations.flatMap { $0.matches(of: key).map { String($0.output.1) } })
     }

@@ -20,7 +20,7 @@ struct PublicSchemaTests {
         #expect(try KeptList("Tests/PublicSurfaceTests/Lists/\(list).txt").difference(from: lines) == [])
     }
 
-    @Test func `tables and views have the columns and types of the list`() throws {
+    @Test func `columns and types of tables and views match the kept list`() throws {
         try expect(
             "columns",
             """
@@ -34,7 +34,7 @@ struct PublicSchemaTests {
             """)
     }
 
-    @Test func `functions have the parameters and results of the list`() throws {
+    @Test func `parameters and results of functions match the kept list`() throws {
         try expect(
             "functions",
             """
@@ -44,7 +44,7 @@ struct PublicSchemaTests {
             """)
     }
 
-    @Test func `each role may do with public objects what the list says`() throws {
+    @Test func `rights of each role on public objects match the kept list`() throws {
         try expect(
             "rights",
             """
@@ -66,7 +66,7 @@ struct PublicSchemaTests {
     ///
     /// By rule, all four roles may execute a function that runs as its caller and is no trigger. Such functions are
     /// left out.
-    @Test func `each role may do with internal objects what the list says`() throws {
+    @Test func `rights of each role on internal objects match the kept list`() throws {
         try expect(
             "internal-rights",
             """
@@ -94,7 +94,7 @@ struct PublicSchemaTests {
             """)
     }
 
-    @Test func `the public schema holds tables with their sequences, views and functions only`() throws {
+    @Test func `the public schema contains only tables, sequences, views and functions`() throws {
         let queue = try TestQueue()
         let others = try queue.rows(
             """
@@ -106,14 +106,14 @@ struct PublicSchemaTests {
         #expect(others == [])
     }
 
-    @Test func `error codes are those of the list`() throws {
+    @Test func `error codes match the kept list`() throws {
         try expect(
             "error-codes",
             "select format('%s %s %s %s', code, number, class, case when retryable then 'retryable' else 'final' end) from postrider.error_codes"
         )
     }
 
-    @Test func `job states are those of the contract`() throws {
+    @Test func `newest_jobs lists the ten job states in its hint`() throws {
         let queue = try TestQueue()
         let error = #expect(throws: PGError.self) { _ = try queue.rows("select postrider.newest_jobs('none')") }
         #expect(

@@ -8,7 +8,7 @@ import Testing
 @testable import Reactor
 
 struct PollerTests {
-    @Test func `what another thread writes ends the wait, and reading it ends the readiness`() throws {
+    @Test func `a write by another thread ends the wait, and reading clears the readiness`() throws {
         let pipe = try Pipe()
         var poller = try Poller()
         try poller.add(pipe.readEnd, token: 7, read: true, write: false)
@@ -24,7 +24,7 @@ struct PollerTests {
     }
 
     @Test(arguments: [0, 1, 300_000, 2_500_000] as [UInt64])
-    func `a wait is never shorter than asked for`(nanoseconds: UInt64) throws {
+    func `a wait is never shorter than its timeout`(nanoseconds: UInt64) throws {
         var poller = try Poller()
         var ready: [PollerEvent] = []
         for _ in 0..<10 {
@@ -34,7 +34,7 @@ struct PollerTests {
         }
     }
 
-    @Test func `milliseconds are rounded up, and for ever stays for ever`() {
+    @Test func `timeouts are rounded up to milliseconds, and a missing timeout waits without end`() {
         #expect(Poller.milliseconds(nil) == -1)
         #expect(Poller.milliseconds(0) == 0)
         #expect(Poller.milliseconds(1) == 1)
@@ -43,7 +43,7 @@ struct PollerTests {
         #expect(Poller.milliseconds(.max) == CInt.max)
     }
 
-    @Test func `both sides of a pipe are seen, and the hang-up of the other side`() throws {
+    @Test func `the poller reports both ends of a pipe and the hang-up of the other end`() throws {
         var ends: [Int32] = [0, 0]
         try #require(unsafe pipe(&ends) == 0)
         let reader = Descriptor(owning: ends[0])
@@ -66,7 +66,7 @@ struct PollerTests {
         #expect(ready.isEmpty)
     }
 
-    @Test func `a descriptor that was closed and opened under the same number is registered again`() throws {
+    @Test func `a descriptor reopened under the same number is registered again`() throws {
         var poller = try Poller()
         let first = try Pipe()
         let second = try Pipe()
@@ -81,7 +81,7 @@ struct PollerTests {
         #expect(ready == [PollerEvent(token: 3, readable: true, writable: false)])
     }
 
-    @Test func `a descriptor that is not open is refused`() throws {
+    @Test func `a descriptor that is not open is refused with EBADF`() throws {
         let poller = try Poller()
         var seen: ReactorError?
         do throws(ReactorError) { try poller.set(9999, token: 1, read: true, write: false) } catch { seen = error }
@@ -89,7 +89,7 @@ struct PollerTests {
         #expect(seen?.description == "epoll_ctl: Bad file descriptor")
     }
 
-    @Test func `blocked signals are read in the loop`() throws {
+    @Test func `a blocked signal is reported by the poller and read from the signal source`() throws {
         let (before, events, after) = try BackgroundThread.result {
             let source = try SignalSource([SIGTERM])
             var poller = try Poller()

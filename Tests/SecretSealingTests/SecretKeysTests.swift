@@ -10,7 +10,7 @@ struct SecretKeysTests {
     private let two = Base64.encode([UInt8](repeating: 2, count: 32))
     private let secrets = Secrets(pairs: ["refresh_token", "r\u{e9}\"\\", "access_token", "a"])
 
-    @Test func `what is sealed opens for its credential and with its key only`() throws {
+    @Test func `a sealed secret opens only for its credential and with its key`() throws {
         let keys = try SecretKeys(one)
         let sealed = keys.seal(secrets, for: "api")
         #expect(keys.open(sealed, for: "api") == secrets)
@@ -27,7 +27,7 @@ struct SecretKeysTests {
         #expect(!String(decoding: sealed, as: UTF8.self).contains("token"))
     }
 
-    @Test func `a key is replaced by one in front of it`() throws {
+    @Test func `a new key in front of the old key seals, and both keys open`() throws {
         let sealed = try SecretKeys(one).seal(secrets, for: "api")
         let both = try SecretKeys("\(two) \n\(one)")
         #expect(both.open(sealed, for: "api") == secrets)
@@ -37,12 +37,12 @@ struct SecretKeysTests {
     @Test(arguments: [
         ("", "there is no key in it"), ("n$", "the key is not Base64"), ("AAAA", "the key has 3 bytes; 32 are right"),
     ])
-    func `a text that holds no keys is refused without a word of it`(text: String, reason: String) {
+    func `an invalid key text is refused with a reason that does not quote it`(text: String, reason: String) {
         let error = #expect(throws: SecretKeyError.self) { try SecretKeys(text) }
         #expect(error?.reason == reason)
     }
 
-    @Test func `secrets are not described`() {
+    @Test func `the description of secrets contains their names and no values`() {
         #expect("\(secrets)" == "Secrets(access_token, refresh_token)")
         #expect(Secrets(encoded: secrets.encoded) == secrets)
         #expect(Secrets(encoded: [0, 0, 0, 9, 1]) == nil)

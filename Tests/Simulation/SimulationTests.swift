@@ -38,11 +38,11 @@ struct SimulationTests {
             canListen: random.chance(80))
     }
 
-    @Test func `whatever dies or is lost, each job ends once, and nothing leaks`() {
+    @Test func `each job ends once and nothing leaks despite crashes and lost connections`() {
         simulate(make: rough)
     }
 
-    @Test func `with jobs that are prepared before their calls it is the same`() {
+    @Test func `each job with a preparation ends once despite crashes and lost connections`() {
         simulate(Self.seeds / 2) { random in
             var scenario = rough(&random)
             scenario.rich = random.number(20...100)
@@ -50,7 +50,7 @@ struct SimulationTests {
         }
     }
 
-    @Test func `after a shortage of the database each job has succeeded, and none that must not be was sent twice`() {
+    @Test func `after a database shortage all jobs have succeeded without repeated at-most-once calls`() {
         simulate(Self.seeds / 2) { random in
             Fleet.Scenario(
                 workers: Int(random.number(1...3)), capacity: Int(random.number(1...8)),
@@ -62,11 +62,11 @@ struct SimulationTests {
     }
 
     /// Seed 3710: a finish failed behind another finish that had led to a new number. Its job was called again.
-    @Test(arguments: [3710 as UInt64]) func `a seed that failed once fails no more`(seed: UInt64) {
+    @Test(arguments: [3710 as UInt64]) func `the seed of a fixed bug runs without faults`(seed: UInt64) {
         #expect(faults(seed, rough) == [])
     }
 
-    @Test func `one worker starts the jobs of a track in the order in which they came`() {
+    @Test func `a single worker starts the jobs of a track in insertion order`() {
         simulate { random in
             Fleet.Scenario(
                 capacity: Int(random.number(1...16)), tracks: Int(random.number(1...4)),
@@ -75,7 +75,7 @@ struct SimulationTests {
         }
     }
 
-    @Test func `with slots free a job starts within the fallback, wherever and however late it was committed`() {
+    @Test func `with free slots a job starts within 270 ms, even after a late commit`() {
         simulate { random in
             Fleet.Scenario(
                 workers: Int(random.number(1...3)), capacity: 100, tracks: Int(random.number(1...100)),
@@ -85,7 +85,7 @@ struct SimulationTests {
         }
     }
 
-    @Test func `under a backlog too a late commit is found by the next survey`() {
+    @Test func `under a backlog, a job committed late is overtaken for at most 1.35 s`() {
         simulate(Self.seeds / 8) { random in
             Fleet.Scenario(
                 capacity: Int(random.number(1...8)), jobs: 400, span: 100 * millisecond, hasLateCommits: true,

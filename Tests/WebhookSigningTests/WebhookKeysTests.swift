@@ -8,14 +8,14 @@ import Testing
 struct WebhookKeysTests {
     private let body = [UInt8](#"{"test": 2432232314}"#.utf8)
 
-    @Test func `the signature is the one of the standard's own example`() throws {
+    @Test func `the signature matches the example of Standard Webhooks`() throws {
         // From the reference implementations of Standard Webhooks.
         let keys = try WebhookKeys("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         let signature = keys.signature(id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330, body: body)
         #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
     }
 
-    @Test func `each secret signs`() throws {
+    @Test func `a webhook with two secrets carries a signature of each secret`() throws {
         let first = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let second = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
         let alone = try [first, second].map { try WebhookKeys($0).signature(id: "a", time: 1, body: body) }
@@ -30,7 +30,7 @@ struct WebhookKeysTests {
         ("whsec_AAECAwQFBgc=", "the secret has 8 bytes; 16 to 256 are right"),
         ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_not*base64", "secret 2 is not Base64 behind whsec_"),
     ])
-    func `what is no secret is refused without a word of it`(text: String, reason: String) {
+    func `an invalid secret is refused with a reason that does not quote it`(text: String, reason: String) {
         #expect(throws: WebhookKeyError(reason: reason)) { try WebhookKeys(text) }
     }
 }

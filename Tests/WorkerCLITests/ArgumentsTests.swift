@@ -23,7 +23,7 @@ struct ArgumentsTests {
         #expect(try Self.parse(["--database=host=a dbname=b"]).text("database") == "host=a dbname=b")
     }
 
-    @Test func `without flags the defaults hold`() throws {
+    @Test func `without flags, run uses the default settings`() throws {
         let configuration = try RunConfiguration(Self.parse([]))
         #expect(configuration.concurrency == 8)
         #expect(configuration.queues.isEmpty)
@@ -33,12 +33,12 @@ struct ArgumentsTests {
         #expect(configuration.usesPreparedStatements)
     }
 
-    @Test func `a repeatable flag collects and others may stand once`() throws {
+    @Test func `a repeatable flag collects its values, and other flags are refused if given twice`() throws {
         #expect(try Self.parse(["--queue", "a", "--queue=b"]).texts("queue") == ["a", "b"])
         #expect(Self.message(["--drain", "1s", "--drain", "2s"]) == "--drain: given twice; give it once")
     }
 
-    @Test func `the environment stands in for a flag that is not given`() throws {
+    @Test func `an environment variable applies if its flag is missing`() throws {
         let environment = [
             "POSTRIDER_CONCURRENCY": "3", "POSTRIDER_QUEUE": "a,b", "POSTRIDER_ALLOW_PRIVATE": "true",
             "POSTRIDER_DRAIN": "", "POSTRIDER_ENVIRONMENT": "test",
@@ -53,7 +53,7 @@ struct ArgumentsTests {
         #expect(try RunConfiguration(arguments).environment == "test")
     }
 
-    @Test func `the database comes from the flag, its variable, then DATABASE_URL`() throws {
+    @Test func `the database comes from the flag, then its variable, then DATABASE_URL`() throws {
         var environment = ["DATABASE_URL": "dbname=c"]
         #expect(try RunConfiguration(Self.parse([], environment)).database == "dbname=c")
         environment["POSTRIDER_DATABASE"] = "dbname=b"
@@ -83,18 +83,18 @@ struct ArgumentsTests {
         (["-c", "8"], "-c: unknown flag of run; see worker run --help"),
         (["extra"], "run: no word may follow, 1 given; see worker run --help"),
     ])
-    func `a wrong word is named with its reason and what is right`(words: [String], line: String) {
+    func `a wrong argument is named with the reason and a correct example`(words: [String], line: String) {
         #expect(Self.message(words) == line)
     }
 
-    @Test func `a wrong variable is named like a wrong flag`() {
+    @Test func `a wrong environment variable is named with the reason and a correct example`() {
         #expect(
             Self.message([], ["POSTRIDER_CONCURRENCY": "x"])
                 == "POSTRIDER_CONCURRENCY: \"x\" is not a whole number; give 1 to 10000, like POSTRIDER_CONCURRENCY=8")
     }
 
     @Test(arguments: [",", " ", " ,\t, "])
-    func `a variable that names nothing between its commas is an empty value, not all there is`(text: String) throws {
+    func `a list variable with only commas or blanks is refused as empty`(text: String) throws {
         #expect(
             Self.message([], ["POSTRIDER_QUEUE": text])
                 == "POSTRIDER_QUEUE: the value is empty; give one, like POSTRIDER_QUEUE=mail")
@@ -102,7 +102,7 @@ struct ArgumentsTests {
         #expect(try Self.parse(["--queue", "a"], ["POSTRIDER_QUEUE": text]).texts("queue") == ["a"])
     }
 
-    @Test func `a connection string that cannot be read is not quoted`() throws {
+    @Test func `the error for an unreadable connection string does not quote the string`() throws {
         let arguments = try Self.parse(["--database", "postgresql://me:secret@[h/d"])
         let error = #expect(throws: CommandError.self) { try RunConfiguration(arguments) }
         #expect(error?.exit == .usage)
@@ -110,7 +110,7 @@ struct ArgumentsTests {
         #expect(error?.message.contains("secret") == false)
     }
 
-    @Test func `a job's id is a whole number above zero`() throws {
+    @Test func `a job's id must be a whole number above zero`() throws {
         for word in ["0", "x", "1.5", "99999999999999999999"] {
             let error = #expect(throws: CommandError.self) { try Arguments([word], for: JobCommands.cancel) }
             #expect(error?.message == "cancel ID: \"\(word)\" is not a job's id; give a whole number, like 42")
@@ -130,7 +130,9 @@ struct ArgumentsTests {
         ("retry", ["POSTRIDER_NEW_KEY": "on"]), ("migrate", ["POSTRIDER_STATUS": "on", "POSTRIDER_NO_ROLES": "on"]),
         ("bench", ["POSTRIDER_CONCURRENCY": "3", "POSTRIDER_URL": "http://h/", "POSTRIDER_JOBS": "nonsense"]),
     ])
-    func `a variable does not change what a command does`(name: String, environment: [String: String]) throws {
+    func `a worker's environment variables do not change other commands`(name: String, environment: [String: String])
+        throws
+    {
         let command = try Program.command(named: name)
         let words = command.operands.isEmpty ? [] : ["7"]
         let arguments = try Arguments(words, for: command, environment: environment)
@@ -142,13 +144,13 @@ struct ArgumentsTests {
         ("frobnicate", "give one of run, dev, migrate"),
         ("postgresql://u:secret@h/", "the first word is not a command"),
     ])
-    func `a command that there is not is answered with the one that was meant`(word: String, answer: String) {
+    func `an unknown command is refused with a suggestion and without secrets`(word: String, answer: String) {
         let error = #expect(throws: CommandError.self) { try Program.command(named: word) }
         #expect(error?.message.contains(answer) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("secret") == false)
     }
 
-    @Test func `two dashes end the flags and one dash is a word`() throws {
+    @Test func `two dashes end the flags, and a single dash is an operand`() throws {
         #expect(try Arguments(["-"], for: SubmitCommand.spec).operands == ["-"])
         #expect(try Arguments(["--", "--odd"], for: SubmitCommand.spec).operands == ["--odd"])
     }
@@ -165,13 +167,13 @@ struct ArgumentsTests {
     }
 
     @Test(arguments: [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2h", 7_200_000), ("0s", 0)])
-    func `a duration reads back as it was written`(text: String, milliseconds: Int) {
+    func `a duration is parsed and formatted to the same text`(text: String, milliseconds: Int) {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))
         #expect(DurationText.format(.milliseconds(milliseconds)) == text)
     }
 
     @Test(arguments: ["", "s", "5", "-5s", "1.5s", "5 s", "5S", "9999999999999999999h", "99999999999999999h"])
-    func `what is no duration is nil`(text: String) {
+    func `parsing an invalid duration returns nil`(text: String) {
         #expect(DurationText.parse(text) == nil)
     }
 }

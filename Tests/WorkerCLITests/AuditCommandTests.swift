@@ -18,7 +18,7 @@ struct AuditCommandTests {
         }
     }
 
-    @Test func `every input ends as it must, each on a line of its own`() throws {
+    @Test func `audit without a database passes, with one line for each input`() throws {
         let outcome = try WorkerProcess.run(["audit"])
         #expect(outcome.status == 0, "\(outcome.output.split(separator: "\n").filter { $0.hasPrefix("fault") })")
         for group in Self.groups {
@@ -30,7 +30,7 @@ struct AuditCommandTests {
         #expect(controls.isEmpty)
     }
 
-    @Test func `a worker's database refuses every row, and nothing is left in it`() throws {
+    @Test func `with a worker's login, audit finds every row refused and leaves no rows`() throws {
         let queue = try TestQueue()
         let outcome = try WorkerProcess.run(["audit", "--database", TestRole.worker.database(queue.database)])
         #expect(outcome.status == 0, "\(outcome.output.split(separator: "\n").filter { $0.hasPrefix("fault") })")
@@ -45,7 +45,7 @@ struct AuditCommandTests {
         #expect(left == [])
     }
 
-    @Test func `a database that takes what it must not ends the audit with 1`() throws {
+    @Test func `audit ends with 1 if the database accepts rows that it must refuse`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("alter table postrider.jobs disable trigger user")
         let outcome = try WorkerProcess.run(["audit", "--database", queue.database])
@@ -56,7 +56,7 @@ struct AuditCommandTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 
-    @Test func `a database that is named and is not there, or has no schema, ends it before the first call`() throws {
+    @Test func `audit ends at once if its database is unreachable, has no schema or is invalid`() throws {
         let absent = try WorkerProcess.run(["audit", "--database", "host=/nowhere"])
         #expect(absent.status == 69 && absent.output.split(separator: "\n").count == 1, "\(absent.output)")
         #expect(try WorkerProcess.run(["audit"], ["DATABASE_URL": "host=/nowhere"]).status == 69)
@@ -66,7 +66,7 @@ struct AuditCommandTests {
         #expect(try WorkerProcess.run(["audit", "--database", "a b c"]).status == 64)
     }
 
-    @Test func `a signal ends it between two inputs, and it leaves nothing behind`() throws {
+    @Test func `a signal ends audit with 1, and audit leaves no temporary files`() throws {
         let folder = try TestFolder()
         try folder.write("temporary/beside", "")
         let process = try WorkerProcess.start(

@@ -50,7 +50,7 @@ struct AuditVerdictTests {
         (.arrived(requests: 2, holds: [], lacks: []), trace(ok, requests: 1, elsewhere: 1)),
     ]
 
-    @Test func `an end that is as it must be is no fault`() {
+    @Test func `an expected end of a call is graded ok`() {
         for (end, trace) in Self.right {
             let finding = Self.finding(end, trace)
             #expect(finding.grade == .ok, "\(finding.text)")
@@ -100,7 +100,7 @@ struct AuditVerdictTests {
         (arrived, trace(failure(.badHeader)), "it ended as bad_header"),
     ]
 
-    @Test func `an end that is not as it must be is a fault that says so`() {
+    @Test func `an unexpected end of a call is a fault that names the difference`() {
         for (end, trace, word) in Self.wrong {
             let finding = Self.finding(end, trace)
             #expect(finding.grade == .fault && finding.text.contains("it: must \(end.words); "), "\(finding.text)")
@@ -108,7 +108,7 @@ struct AuditVerdictTests {
         }
     }
 
-    @Test func `whatever the end, a secret, a proxy, memory, files and the call behind it are looked at`() {
+    @Test func `audit also checks secrets, proxies, memory, files and a later innocent call`() {
         let end = RequiredEnd.failed([.reset], requests: 0)
         func fault(_ change: (inout CallTrace) -> Void) -> String {
             var trace = Self.trace(Self.failure(.reset))
@@ -129,7 +129,7 @@ struct AuditVerdictTests {
         #expect(AuditVerdict.finding(looked, Self.trace(Self.failure(.reset))).text.contains("a file is gone"))
     }
 
-    @Test func `an agent that may reach private addresses is found out by those that lead to the server`() throws {
+    @Test func `audit detects an agent that reaches private addresses`() throws {
         let ground = try AuditGround()
         let driver = try AuditDriver(ground)
         let port = ground.first.port
@@ -149,7 +149,7 @@ struct AuditVerdictTests {
         #expect(AuditVerdict.finding(input, trace).text.contains("1 connections were made"))
     }
 
-    @Test func `inputs that are let through are found out by what arrives`() throws {
+    @Test func `audit detects injected headers, followed redirects and memory growth`() throws {
         let ground = try AuditGround()
         let driver = try AuditDriver(ground)
         let headers = [HTTPHeader("X-Injected", "1")]
@@ -165,7 +165,7 @@ struct AuditVerdictTests {
         #expect(AuditVerdict.finding(input, try driver.trace(input)).text.contains("the memory grew by"))
     }
 
-    @Test func `a row that is taken, or refused without its column or with its secret, is a fault`() {
+    @Test func `an accepted row, or a refusal without column, hint or with a secret, is a fault`() {
         let row = HostileRow(text: "it", statement: "select 1", place: "jobs.url: ")
         func error(
             _ message: String, state: String = "PR001", detail: String? = nil, hint: String? = "do this"
@@ -191,7 +191,7 @@ struct AuditVerdictTests {
             RowAudit.finding(row, error("x \(HostileInput.secret)", state: "XX000")).text.contains("secret-") == false)
     }
 
-    @Test func `who may not insert jobs is told what lets them`() throws {
+    @Test func `audit names the missing grant if its login cannot insert jobs`() throws {
         let queue = try TestQueue()
         let obstacle = try RowAudit(TestRole.reader.connect(queue)).obstacle()
         #expect(obstacle?.grade == .notice && obstacle?.text.contains("grant postrider_client to test_reader") == true)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct BenchCommandTests {
-    @Test func `bench drains its jobs against an nginx of its own and prints one table`() throws {
+    @Test func `bench runs its jobs against an nginx of its own and prints the result`() throws {
         let database = try TestCluster.makeDatabaseText()
         #expect(try WorkerProcess.run(["migrate", "--database", database]).status == 0)
         let outcome = try WorkerProcess.run(["bench", "--jobs", "300", "--database", database])
@@ -13,7 +13,7 @@ struct BenchCommandTests {
         #expect(outcome.output.contains("\njobs that ended otherwise  0\n"))
     }
 
-    @Test func `who may not run jobs leaves none behind`() throws {
+    @Test func `bench with a login that cannot run jobs ends with 64 and leaves no jobs`() throws {
         let queue = try TestQueue()
         let words = ["bench", "--jobs", "300", "--database", TestRole.client.database(queue.database)]
         let outcome = try WorkerProcess.run(words)

@@ -22,7 +22,7 @@ struct CommandTests {
             .query("insert into postrider.jobs (\(columns)) values (\(values)) returning id").int64(0, 0)
     }
 
-    @Test func `submit inserts a job from standard input and show tells all of it`() throws {
+    @Test func `submit inserts a job from standard input, and show prints its columns`() throws {
         let words = ["submit", "-", "--database", database]
         let spec = #"{"url": "http://api.example/a", "tag": "from submit", "priority": 4}"#
         let submitted = try WorkerProcess.run(words, input: spec)
@@ -49,7 +49,7 @@ struct CommandTests {
         (" \n", "is empty"),
         ("{\"url\": \"http://h/\u{1}\"}", "line 1: not JSON: Character with value 0x01 must be escaped"),
     ])
-    func `submit names what is wrong and ends with 64`(spec: String, word: String) throws {
+    func `submit names the defect of a bad spec, ends with 64 and shows no secret`(spec: String, word: String) throws {
         let outcome = try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: "))
@@ -58,7 +58,7 @@ struct CommandTests {
         #expect(try run("jobs").output.split(separator: "\n").count == 1)
     }
 
-    @Test func `submit prints the id of a tree alone, and none for a duplicate left out`() throws {
+    @Test func `submit prints the id of a tree, and a message for a skipped duplicate`() throws {
         func submit(_ spec: String) throws -> WorkerProcess.Outcome {
             try WorkerProcess.run(["submit", "-", "--database", database], input: spec)
         }
@@ -69,7 +69,7 @@ struct CommandTests {
         #expect(again.output.hasPrefix("worker: nothing was inserted: an unfinished job has the dedupe_key"))
     }
 
-    @Test func `submit says why a file cannot be read`() throws {
+    @Test func `submit gives the reason why a file cannot be read`() throws {
         let outcome = try run("submit", "/nonexistent")
         #expect(outcome.status == 64)
         #expect(
@@ -77,7 +77,7 @@ struct CommandTests {
                 == "worker: FILE \"/nonexistent\": No such file or directory; give a file, or - for standard input\n")
     }
 
-    @Test func `jobs lists newest first and narrows by state and queue`() throws {
+    @Test func `jobs lists the newest first and filters by state and queue`() throws {
         let first = try insert("url, tag", "'http://h/1', 'a'")
         let second = try insert("url, queue", "'http://h/2', 'mail'")
         let later = try insert("url, run_at", "'http://h/3', now() + interval '1 h'")
@@ -95,7 +95,7 @@ struct CommandTests {
         #expect(json.output.hasSuffix("}\n"))
     }
 
-    @Test func `cancel, explain and retry tell where the job stands`() throws {
+    @Test func `cancel, explain and retry report the state of a job`() throws {
         let id = try String(insert("url, run_at", "'http://h/', now() + interval '1 h'"))
         let explained = try run("explain", id)
         #expect(explained.status == 0)
@@ -108,7 +108,7 @@ struct CommandTests {
         #expect(try run("jobs", "--state", "cancelled").output.split(separator: "\n").count == 1)
     }
 
-    @Test func `queue and lane pause and resume by name and say where it stands`() throws {
+    @Test func `queue and lane pause and resume by name and print the new state`() throws {
         func said(_ words: String...) throws -> String {
             let outcome = try WorkerProcess.run(words + ["--database", database])
             return "\(outcome.status) \(outcome.output)"
@@ -133,14 +133,14 @@ struct CommandTests {
     }
 
     @Test(arguments: ["show", "cancel", "retry"])
-    func `a job that does not exist ends with 64`(command: String) throws {
+    func `show, cancel and retry of a missing job end with 64`(command: String) throws {
         let outcome = try run(command, "4711")
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: "))
         #expect(outcome.output.contains("4711"))
     }
 
-    @Test func `a secret typed on a terminal is asked for and not shown, and one that the terminal cuts is refused`()
+    @Test func `a secret typed on a terminal is hidden, and an overlong secret is refused`()
         throws
     {
         try PGConnection(database).execute(
@@ -161,7 +161,7 @@ struct CommandTests {
         #expect(try PGConnection(database).query("select version from postrider.credential_status").int64(0, 0) == 1)
     }
 
-    @Test func `show keeps the lines of a body, set in, and an error whole`() throws {
+    @Test func `show indents the lines of a body and prints a long error in full`() throws {
         let id = try insert("url, max_attempts", "'http://h/', 1")
         let words = "an error of more than sixty characters, which a table of many columns would cut somewhere"
         try PGConnection(database).execute(

@@ -29,7 +29,7 @@ struct DevCommandTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
-    func `dev takes a job, and its server ends with it however it ends`(signal: Int32) throws {
+    func `dev runs a job and stops its PostgreSQL server on each signal, even SIGKILL`(signal: Int32) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
         // Settings for another database, for libpq or another program, must not lead there.
@@ -55,7 +55,7 @@ struct DevCommandTests {
         _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }
         #expect(throws: PGError.self) { _ = try PGConnection(text) }
     }
-    @Test func `dev ends when its server was killed, and says so`() throws {
+    @Test func `dev ends with a message after its server is killed`() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
         let process = try WorkerProcess.start(["dev"], output: file.path)

@@ -18,7 +18,7 @@ struct DoctorCommandTests {
         outcome.output.split(separator: "\n").map(String.init).first { $0.dropFirst(8).hasPrefix("\(subject) ") } ?? ""
     }
 
-    @Test func `all is well while a worker runs`() throws {
+    @Test func `doctor reports ok while a worker runs`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -35,7 +35,7 @@ struct DoctorCommandTests {
         #expect(line("durability", outcome).contains("switch both on"))
     }
 
-    @Test func `what waits for a person is named with what to do`() throws {
+    @Test func `doctor names pauses, missing workers and missing secrets with their remedies`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -72,7 +72,7 @@ struct DoctorCommandTests {
         init(_ database: String) throws { connection = try PGConnection(database) }
     }
 
-    @Test func `what the role may not see is not called well`() throws {
+    @Test func `doctor counts connections for a limited role and names its missing right`() throws {
         let queue = try TestQueue()
         let database = TestRole.worker.database(queue.database)
         let sessions = try (0..<40).map { _ in try Held(queue.database) }
@@ -88,7 +88,7 @@ struct DoctorCommandTests {
         #expect(reads.contains(remedy))
     }
 
-    @Test func `connections are counted against the limits of the login and the database, too`() throws {
+    @Test func `doctor counts connections against the limits of the login and the database`() throws {
         let queue = try TestQueue()
         let name = TestCluster.name(of: queue.database)
         let database = queue.database.replacing("user=postgres", with: "user=test_limited")
@@ -117,7 +117,7 @@ struct DoctorCommandTests {
     }
 
     @Test(.enabled(if: try TestCluster.version >= 16, "reserved_connections came with PostgreSQL 16"))
-    func `connections that are reserved are free for a login that may use them`() throws {
+    func `doctor counts reserved connections as free only for a login with the right`() throws {
         let cluster = try PrivateCluster(.init(settings: ["max_connections": "20", "reserved_connections": "12"]))
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
@@ -135,7 +135,7 @@ struct DoctorCommandTests {
     }
 
     @Test(arguments: [TestRole.nobody, .client])
-    func `a login that may not run jobs is a fault with what mends it, and run says the same`(role: TestRole) throws {
+    func `a login that cannot run jobs is a fault with its remedy in doctor and run`(role: TestRole) throws {
         let queue = try TestQueue()
         let database = role.database(queue.database)
         let reason = role.missingRight
@@ -147,7 +147,7 @@ struct DoctorCommandTests {
         #expect(run == WorkerProcess.Outcome(status: 64, output: "worker: --database: \(reason)\n"))
     }
 
-    @Test func `a limit that is too low is a fault`() throws {
+    @Test func `doctor reports a limit of open files that is too low as a fault`() throws {
         let queue = try TestQueue()
         let outcome = try WorkerProcess.run(
             ["doctor", "--database", queue.database, "--concurrency", "10000"], openFiles: 1024)
@@ -160,7 +160,7 @@ struct DoctorCommandTests {
         #expect(line("descriptors", enough).hasPrefix("ok "))
     }
 
-    @Test func `a database that is not there or has no schema ends as run does`() throws {
+    @Test func `doctor ends with 69 for an unreachable database and with 78 without a schema`() throws {
         #expect(try doctor("host=/nowhere").status == 69)
         let bare = try doctor(TestCluster.makeDatabaseText())
         #expect(bare.status == 78)

@@ -7,7 +7,7 @@ import Testing
 
 /// The report of `worker doctor` about jobs that no worker takes and webhooks without a key, for each role.
 struct DoctorFleetTests {
-    @Test func `queues with ready jobs that no running worker takes are named, the largest first`() throws {
+    @Test func `doctor names queues that no running worker takes, those with most ready jobs first`() throws {
         let queue = try TestQueue()
         try queue.insert(3, "url, queue", "'http://h/', 'old'")
         try queue.insert(12, "url, queue", "'http://h/', 'it''s mial'")
@@ -42,7 +42,7 @@ struct DoctorFleetTests {
         #expect(try DoctorReport(queue.database)["ready jobs"] == "")
     }
 
-    @Test func `clients above 90 % of a limit are named`() throws {
+    @Test func `doctor names clients above 90 % of a limit`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -60,7 +60,7 @@ struct DoctorFleetTests {
     }
 
     /// Logical replication copies no sequences, so they lag behind their tables.
-    @Test func `sequences behind their tables are named with the statements that repair them`() throws {
+    @Test func `doctor names sequences behind their tables with the repairing statements`() throws {
         let queue = try TestQueue()
         #expect(try DoctorReport(queue.database)["sequences"] == "ok sequences none is behind its table")
         let id = try queue.insert("url, tag", "'http://h/', 'kept'")
@@ -84,7 +84,8 @@ struct DoctorFleetTests {
         #expect(try queue.insert("url", "'http://h/'") == id + 42)
     }
 
-    @Test(arguments: [TestRole.worker, .reader]) func `an error in the count of clients' jobs is a fault`(
+    @Test(arguments: [TestRole.worker, .reader])
+    func `doctor reports an error in the count of clients' jobs as a fault`(
         role: TestRole
     ) throws {
         let queue = try TestQueue()
@@ -101,7 +102,9 @@ struct DoctorFleetTests {
         )
     }
 
-    @Test(arguments: [TestRole.worker, .reader]) func `restores of the last day are a notice`(role: TestRole) throws {
+    @Test(arguments: [TestRole.worker, .reader]) func `doctor reports restores of the last day as a notice`(
+        role: TestRole
+    ) throws {
         let queue = try TestQueue()
         func found(_ ago: String, leases: Int, unknown: Int) throws {
             try queue.connection.execute(
@@ -128,7 +131,7 @@ struct DoctorFleetTests {
         )
     }
 
-    @Test func `webhooks that nobody here could sign are named, with how many of them have ended so`() throws {
+    @Test func `doctor names webhooks without a signing secret and counts those that failed`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
         let secret = ["POSTRIDER_WEBHOOK_SECRET": "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"]
@@ -154,7 +157,7 @@ struct DoctorFleetTests {
     }
 
     @Test(arguments: [TestRole.admin, .reader])
-    func `a login that only looks on hears what it is and what the views show`(role: TestRole) throws {
+    func `doctor tells an admin or reader the limits of its login and reports the views`(role: TestRole) throws {
         let queue = try TestQueue()
         let database = role.database(queue.database)
         try queue.connection.execute(

@@ -8,7 +8,7 @@ import Testing
 /// The report of `worker doctor` behind a connection pooler.
 struct DoctorPoolerTests {
     @Test(arguments: [1, 20])
-    func `PgBouncer in transaction mode is a fault without --prepare off`(connections: Int) throws {
+    func `doctor reports PgBouncer in transaction mode as a fault without --prepare off`(connections: Int) throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
@@ -28,7 +28,7 @@ struct DoctorPoolerTests {
         #expect(plain["pooler"] == "")
     }
 
-    @Test func `PgBouncer in session mode gives each worker what it needs`() throws {
+    @Test func `doctor accepts PgBouncer in session mode with four sessions`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
@@ -39,7 +39,7 @@ struct DoctorPoolerTests {
         #expect(report["pooler"] == "", "\(report)")
     }
 
-    @Test func `a pool in session mode that has but one session is named instead of waited for`() throws {
+    @Test func `doctor reports a session pool of one session within a minute`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)

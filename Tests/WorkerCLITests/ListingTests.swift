@@ -10,7 +10,7 @@ struct ListingTests {
         outcome.output.split(separator: "\n").dropFirst().map { String($0.split(separator: " ").first ?? "") }
     }
 
-    @Test func `of several queues the jobs of each are listed, in a state or in any`() throws {
+    @Test func `jobs lists the jobs of several queues, in one state or in all states`() throws {
         let queue = try TestQueue()
         for name in ["mail", "sms", "mail", "other"] { try queue.insert("url, queue", "'http://h/', '\(name)'") }
         for state in [[], ["--state", "ready"]] {
@@ -22,7 +22,7 @@ struct ListingTests {
         }
     }
 
-    @Test func `a client lists its own jobs by state`() throws {
+    @Test func `a client login can list its own jobs by state`() throws {
         let queue = try TestQueue()
         try queue.insert("url", "'http://h/'")
         let client = TestRole.client.database(queue.database)
@@ -33,7 +33,7 @@ struct ListingTests {
         #expect(outcome.output.split(separator: "\n").contains { $0.hasPrefix("\(own.int64(0, 0)) ") }, "\(outcome)")
     }
 
-    @Test func `of a long body only the beginning is read`() throws {
+    @Test func `show reads only the beginning of a long body`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         try queue.connection.execute(
@@ -51,7 +51,7 @@ struct ListingTests {
         #expect(outcome.output.contains("… (30000000 bytes)\n"))
     }
 
-    @Test func `a closed standard output is a failure, and no connection is written into`() throws {
+    @Test func `submit ends with 70 if standard output is closed, and the job is inserted`() throws {
         let queue = try TestQueue()
         let closed = "exec \"$0\" \"$@\" >&-"
         let words = ["/bin/sh", "-c", closed, WorkerProcess.path, "submit", "-", "--database", queue.database]
@@ -62,7 +62,7 @@ struct ListingTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 1)
     }
 
-    @Test func `who reads slowly from a pipe that does not block gets all`() throws {
+    @Test func `a slow reader of a non-blocking pipe gets all lines`() throws {
         let queue = try TestQueue()
         try queue.insert(1000, "url", "'http://h/' || i")
         let program = """

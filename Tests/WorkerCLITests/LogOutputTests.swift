@@ -38,7 +38,7 @@ struct LogOutputTests {
         LogEvent(.info, "a", [("number", .number(number)), ("text", .text(String(repeating: "x", count: length)))])
     }
 
-    @Test func `lines without room are dropped, and told of when there is room again`() {
+    @Test func `log lines that do not fit into the pipe are dropped and counted later`() {
         let reader = Reader()
         var output = LogOutput(reader.output)
         var writer = LogWriter(.text)
@@ -65,7 +65,7 @@ struct LogOutputTests {
         #expect(fcntl(reader.output, F_GETFL) & O_NONBLOCK == 0)
     }
 
-    @Test func `a line that is longer than the pipe goes on where it stopped`() {
+    @Test func `a log line longer than the pipe continues where it stopped`() {
         let reader = Reader()
         var output = LogOutput(reader.output)
         var writer = LogWriter(.text)
@@ -81,7 +81,7 @@ struct LogOutputTests {
         #expect(reader.lines.last?.contains(" number=8 ") == true)
     }
 
-    @Test func `a socket without room is no reason to wait either`() {
+    @Test func `a full socket drops log lines instead of blocking`() {
         var ends: [Int32] = [-1, -1]
         _ = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
         defer { for end in ends { close(end) } }
@@ -91,7 +91,7 @@ struct LogOutputTests {
         #expect(output.dropped > 0)
     }
 
-    @Test func `nobody there is no reason to stop`() {
+    @Test func `writing the log to a pipe without a reader does not fail`() {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]
         _ = unsafe pipe(&ends)

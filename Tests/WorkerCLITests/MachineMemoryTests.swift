@@ -6,7 +6,7 @@ import Testing
 
 /// Sizes in the notation of users, and the memory that the machine reports.
 struct MachineMemoryTests {
-    @Test func `sizes are read and written back`() {
+    @Test func `sizes are parsed and formatted, and invalid sizes are refused`() {
         #expect(SizeText.parse("268435456") == 256 << 20)
         #expect(SizeText.parse("512KiB") == 512 << 10)
         #expect(SizeText.parse("256MiB") == 256 << 20)
@@ -19,13 +19,13 @@ struct MachineMemoryTests {
         }
     }
 
-    @Test func `the memory of the machine is read from meminfo`() {
+    @Test func `the total memory is read from meminfo`() {
         #expect(MachineMemory.total(meminfo: "MemTotal:        2034772 kB\nMemFree: 1 kB\n") == 2_034_772 << 10)
         #expect(MachineMemory.total(meminfo: "") == nil)
         #expect((MachineMemory.bytes() ?? 0) > 32 << 20)
     }
 
-    @Test func `limits of control groups are looked for in both versions`() {
+    @Test func `memory limits are looked up in cgroup versions 1 and 2`() {
         #expect(MachineMemory.limit(text: "max\n") == nil)
         #expect(MachineMemory.limit(text: "1073741824\n") == 1 << 30)
         #expect(MachineMemory.limit(text: "9223372036854771712\n") == nil)
@@ -42,7 +42,7 @@ struct MachineMemoryTests {
             ])
     }
 
-    @Test func `doctor warns of a budget that leaves little, and finds fault with one that does not fit`() {
+    @Test func `doctor warns of a large memory budget and reports one as large as memory`() {
         let gib = 1 << 30
         #expect(MachineCheckup.memory(budget: 256 << 20, machine: gib).grade == .ok)
         #expect(MachineCheckup.memory(budget: 900 << 20, machine: gib).grade == .notice)

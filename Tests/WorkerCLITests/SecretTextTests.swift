@@ -16,7 +16,7 @@ struct SecretTextTests {
             ["access_token", "a\"\\é😀"]
         ),
     ])
-    func `a secret is read as it is or as an object`(kind: String, text: String, pairs: [String]) throws {
+    func `a secret is read as plain text or as a JSON object`(kind: String, text: String, pairs: [String]) throws {
         let secret = try SecretText(text, kind: kind)
         #expect(secret.secrets.pairs == pairs)
         #expect(secret.expiresIn == (text.contains("expires_in") ? 60 : nil))
@@ -29,12 +29,12 @@ struct SecretTextTests {
         ("bearer", "{\"a\": \"b\"} hush"),
         ("bearer", "{\"a\": {\"b\": \"hush\"}}"),
     ])
-    func `what cannot be read is refused without a character of it`(kind: String, text: String) {
+    func `an invalid secret is refused without quoting the secret`(kind: String, text: String) {
         let error = #expect(throws: SecretText.Defect.self) { try SecretText(text, kind: kind) }
         #expect(error?.reason.contains("hu") == false)
     }
 
-    @Test func `the key comes from the environment or from a file, which wins, and is never shown`() throws {
+    @Test func `a secret key file overrides the environment variable, and errors do not show keys`() throws {
         let folder = try TestFolder()
         try folder.write("key", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
         func configuration(_ words: [String], _ key: String?) throws -> RunConfiguration {

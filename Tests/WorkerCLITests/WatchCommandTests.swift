@@ -15,7 +15,7 @@ struct WatchCommandTests {
         try WatchedProcess([WorkerProcess.path, "watch"] + (id.map { [$0] } ?? []) + ["--database", database])
     }
 
-    @Test func `into a file it prints each change and ends with 0 when the tree has succeeded`() throws {
+    @Test func `watch prints changes to a file without escapes and ends with 0 on success`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
         let root = try submit(
@@ -32,7 +32,7 @@ struct WatchCommandTests {
         worker.send(SIGKILL)
     }
 
-    @Test func `a tree that was cancelled ends it with 1, a job that is not there with 64`() throws {
+    @Test func `watch ends with 1 for a cancelled tree and with 64 for a missing job`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"chain": [{"url": "http://127.0.0.1:1/"}]}"#)
         try queue.connection.execute("select postrider.cancel(\(root))")
@@ -43,7 +43,7 @@ struct WatchCommandTests {
         #expect(try WorkerProcess.run(["watch", "x", "--database", queue.database]).status == 64)
     }
 
-    @Test func `without an id it shows what is under way until a signal ends it`() throws {
+    @Test func `watch without an id shows unfinished trees until a signal ends watch`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}], "name": "first"}"#)
         let watching = try watch(nil, queue.database)
@@ -53,7 +53,7 @@ struct WatchCommandTests {
         #expect(try watching.status(signal: SIGINT) == 0)
     }
 
-    @Test func `a batch under way is found behind ten thousand newer ones that have ended`() throws {
+    @Test func `watch finds a running batch behind ten thousand newer ended batches`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}]}"#)
         try queue.connection.execute(
@@ -64,7 +64,7 @@ struct WatchCommandTests {
         #expect(try queue.number("select count(*) from postrider_internal.watch(null, 100) where id = \(root)") == 1)
     }
 
-    @Test func `on a terminal it draws in place and gives the cursor back`() throws {
+    @Test func `watch redraws lines in place on a terminal and restores the cursor`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"chain": [{"url": "http://127.0.0.1:1/"}]}"#)
         let command = "stty cols 80 rows 24; exec \(WorkerProcess.path) watch \(root) --database '\(queue.database)'"
@@ -81,7 +81,7 @@ struct WatchCommandTests {
         #expect(output.contains("\u{1b}[?7h\u{1b}[?25h"))
     }
 
-    @Test func `a signal before the end of the job ends it with 1`() throws {
+    @Test func `a signal before the end of the job ends watch with 1`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://127.0.0.1:1/'")
         let watching = try watch("\(id)", queue.database)
@@ -89,7 +89,7 @@ struct WatchCommandTests {
         #expect(try watching.status(signal: SIGTERM) == 1)
     }
 
-    @Test func `a member whose last progress is still there is shown once`() throws {
+    @Test func `watch shows each ended member once even if its progress row remains`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"batch": [{"url": "http://127.0.0.1:1/"}, {"url": "http://127.0.0.1:1/"}]}"#)
         try queue.connection.execute(

@@ -16,7 +16,7 @@ struct WatchFrameTests {
         WatchRow(depth: 2, id: 100, title: "GET http://files.example/endless", state: "running", bytes: (999_999, nil)),
     ]
 
-    @Test func `at 80 columns each job has its line, its bar and its counts`() {
+    @Test func `at 80 columns, each job has a line with its bar and counts`() {
         #expect(
             WatchFrame.lines(tree, width: 80) == [
                 "12 chain signup           running    [#####...........] 1/3, 1 under way",
@@ -28,18 +28,18 @@ struct WatchFrameTests {
     }
 
     @Test(arguments: [1, 12, 20, 40, 59, 60, 79, 200])
-    func `no line is longer than the terminal is wide`(width: Int) {
+    func `no line of watch is wider than the terminal`(width: Int) {
         for line in WatchFrame.lines(tree, width: width) { #expect(line.count <= width) }
     }
 
-    @Test func `a bar is full only when all is done`() {
+    @Test func `a progress bar is full only when all members are done`() {
         #expect(WatchFrame.bar(WatchRow(members: (10_000, 9_999, 0, 1))) == "[###############.]")
         #expect(WatchFrame.bar(WatchRow(members: (10_000, 10_000, 0, 0))) == "[################]")
         #expect(WatchFrame.bar(WatchRow(members: (0, 0, 0, 0))) == nil)
         #expect(WatchFrame.bar(WatchRow(bytes: (9, 0))) == nil)
     }
 
-    @Test func `for a file the line says all in words`() {
+    @Test func `a line for a file shows counts and sizes without a bar`() {
         #expect(
             tree.map(\.line) == [
                 "12 chain signup running 1/3, 1 under way",

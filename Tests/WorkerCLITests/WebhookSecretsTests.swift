@@ -10,7 +10,7 @@ struct WebhookSecretsTests {
         try RunConfiguration(Arguments(words, for: RunCommand.spec, environment: environment))
     }
 
-    @Test func `secrets come from the environment or from a file, which wins`() throws {
+    @Test func `webhook secrets come from the environment or from a file, and the file wins`() throws {
         let folder = try TestFolder()
         try folder.write("secret", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX\n")
         let variable = ["POSTRIDER_WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
@@ -22,7 +22,7 @@ struct WebhookSecretsTests {
         #expect(try configuration([], [:]).webhookKeys == nil)
     }
 
-    @Test func `what is wrong with them is said without a character of them`() throws {
+    @Test func `an error in a webhook secret does not quote the secret`() throws {
         let variable = ["POSTRIDER_WEBHOOK_SECRET": "whsec_c2VjcmV0"]
         let short = #expect(throws: CommandError.self) { try configuration([], variable) }
         #expect(short?.message.hasPrefix("POSTRIDER_WEBHOOK_SECRET: the secret has 6 bytes") == true)

@@ -11,7 +11,7 @@ struct WorkerProcessTests {
         ["--concurrency", "0"], ["run", "--concurrency", "x"], ["--no-such-flag"], ["frobnicate"], ["show", "zero"],
         ["--files", "/no/such/directory"], ["--files", "/etc/passwd"],
     ])
-    func `a line that cannot be meant ends with 64 and one line`(words: [String]) throws {
+    func `an invalid command line ends with 64 and prints one line`(words: [String]) throws {
         let outcome = try WorkerProcess.run(words)
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: "))
@@ -21,7 +21,7 @@ struct WorkerProcessTests {
     @Test(arguments: [
         (["help"], ["--help"]), (["help", "jobs"], ["jobs", "--help"]), (["version"], ["--version"]),
     ])
-    func `help and version are commands, too`(words: [String], flags: [String]) throws {
+    func `help and version work as commands and as flags`(words: [String], flags: [String]) throws {
         let outcome = try WorkerProcess.run(words)
         #expect(outcome.status == 0 && outcome.output.count > 10)
         #expect(try WorkerProcess.run(flags) == outcome)
@@ -42,13 +42,12 @@ struct WorkerProcessTests {
             "--http-token-file: its file cannot be read: No such file or directory; give the path of a file that holds 16 random characters or more, like openssl rand -hex 32 prints them"
         ),
     ])
-    func `pages that cannot be served are refused with the flag and what is right`(words: [String], line: String) throws
-    {
+    func `an invalid --http or token file is refused with the flag and a remedy`(words: [String], line: String) throws {
         let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": "host=/nowhere"])
         #expect(outcome == WorkerProcess.Outcome(status: 64, output: "worker: \(line)\n"))
     }
 
-    @Test func `a token that can be guessed is refused, and not shown`() throws {
+    @Test func `a token shorter than 16 characters is refused without being shown`() throws {
         let outcome = try WorkerProcess.run(["--http", "127.0.0.1:9464"], ["POSTRIDER_HTTP_TOKEN": "geheim"])
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: POSTRIDER_HTTP_TOKEN: the token is shorter than 16 characters; "))
@@ -58,13 +57,13 @@ struct WorkerProcessTests {
     @Test(arguments: [
         ["POSTRIDER_HTTP_TOKEN": "geheim"], ["POSTRIDER_HTTP_TOKEN_FILE": "/nowhere"], ["POSTRIDER_HTTP": "9464"],
     ])
-    func `what is wrong with pages is named by its variable, served or not`(environment: [String: String]) throws {
+    func `an invalid HTTP variable is named even if no pages are served`(environment: [String: String]) throws {
         let outcome = try WorkerProcess.run(["--database", "host=/nowhere"], environment)
         #expect(outcome.status == 64)
         #expect(outcome.output.hasPrefix("worker: \(environment.keys.first ?? ""): "), "\(outcome.output)")
     }
 
-    @Test func `an address that somebody has ends with 64 and says so`() throws {
+    @Test func `an --http address already in use ends with 64 and a message`() throws {
         let queue = try TestQueue()
         let taken = try TargetServer()
         let address = String(taken.url.dropFirst("http://".count))
@@ -82,13 +81,13 @@ struct WorkerProcessTests {
         ["--http", "127.0.0.1:0", "--http-token-file", "geheim"], ["--concurrency", "postgresql://app:geheim@db/app"],
         ["--files", "postgresql://app:geheim@db/app"], ["show", "postgresql://app:geheim@db/app"],
     ])
-    func `a secret in a wrong place is not shown`(words: [String]) throws {
+    func `a secret in a wrong argument is not shown`(words: [String]) throws {
         let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": "host=/nowhere"])
         #expect(outcome.status == 64, "\(outcome)")
         #expect(!outcome.output.contains("geheim"), "\(outcome)")
     }
 
-    @Test func `a bad connection string is named by the place it came from`() throws {
+    @Test func `a bad connection string is named by its flag or variable`() throws {
         for (words, variables, place) in [
             (["jobs", "--database", "mysql://h/"], [:], "--database"),
             (["jobs"], ["POSTRIDER_DATABASE": "mysql://h/"], "POSTRIDER_DATABASE"),
@@ -101,14 +100,14 @@ struct WorkerProcessTests {
     }
 
     @Test(arguments: [["--help"], ["migrate", "--help"], ["run", "--concurrency", "x", "--help"]])
-    func `help ends with 0 wherever it stands`(words: [String]) throws {
+    func `--help ends with 0 at any place of the command line`(words: [String]) throws {
         let outcome = try WorkerProcess.run(words)
         #expect(outcome.status == 0)
         #expect(outcome.output.hasPrefix("usage: worker "))
     }
 
     @Test(arguments: [["run"], ["migrate"], ["jobs"]])
-    func `a database that cannot be reached ends with 69 and without the password`(words: [String]) throws {
+    func `an unreachable database ends with 69 without showing the password`(words: [String]) throws {
         let outcome = try WorkerProcess.run(
             words, ["POSTRIDER_DATABASE": "postgresql://me:geheim@127.0.0.1:1/none"])
         #expect(outcome.status == 69)
@@ -116,7 +115,7 @@ struct WorkerProcessTests {
         #expect(!outcome.output.contains("geheim"))
     }
 
-    @Test func `a database without the schema ends with 78 and says what to do`() throws {
+    @Test func `a database without the schema ends with 78 and a hint to migrate`() throws {
         let database = try TestCluster.makeDatabaseText()
         for words in [["run"], ["jobs"], ["migrate", "--status"]] {
             let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": database])
@@ -134,7 +133,7 @@ struct WorkerProcessTests {
         #expect(status.output.contains("applied  0001_settings.sql\n"))
     }
 
-    @Test func `a database of an unreleased version is refused with 78, and nothing is changed`() throws {
+    @Test func `a database of an unreleased version is refused with 78 and stays unchanged`() throws {
         let text = try TestCluster.makeDatabaseText()
         #expect(try WorkerProcess.run(["migrate"], ["POSTRIDER_DATABASE": text]).status == 0)
         let connection = try PGConnection(text)
@@ -157,7 +156,7 @@ struct WorkerProcessTests {
         #expect(try connection.query(history).text(0, 0) == before)
     }
 
-    @Test func `a file is shown as it is applied, without a database`() throws {
+    @Test func `migrate --print shows a file as it is applied, without a database`() throws {
         let shown = try WorkerProcess.run(["migrate", "--print", "functions/queue/claim.sql"], [:])
         #expect(shown.status == 0)
         #expect(shown.output.contains("create or replace function postrider_internal.claim("))
@@ -167,7 +166,7 @@ struct WorkerProcessTests {
         #expect(unknown.output.hasPrefix("worker: --print: there is no file claim.sql; "), "\(unknown.output)")
     }
 
-    @Test func `a migrator that is killed in the middle leaves nothing behind and no lock`() throws {
+    @Test func `a killed migrator leaves no schema changes and no lock`() throws {
         let text = try TestCluster.makeDatabaseText()
         let connection = try PGConnection(text)
         // An uncommitted row of the last file stops the migrator there, after it has applied all other files.
@@ -200,7 +199,7 @@ struct WorkerProcessTests {
         #expect(migrated.output.contains("applied  0001_settings.sql\n"))
     }
 
-    @Test func `what cannot be written to standard output is a failure`() throws {
+    @Test func `output that cannot be written to standard output ends with 70`() throws {
         let folder = try TestFolder()
         let told = try folder.shell("\(WorkerProcess.path) --help 2>&1 >/dev/full || echo $?")
         #expect(
@@ -209,7 +208,7 @@ struct WorkerProcessTests {
         )
     }
 
-    @Test func `a database of another encoding is refused with the way to one that fits`() throws {
+    @Test func `migrate refuses a database of another encoding with the statement for a new database`() throws {
         let database = try TestCluster.makeDatabaseText()
         let name = TestCluster.name(of: database)
         try PGConnection(database).execute("create database \(name)_latin encoding 'LATIN1' template template0")

@@ -24,14 +24,14 @@ struct XMLCheckTests {
         ("<?xml version='1.0' encoding='klingon'?><a/>", "not known"),
         ("<html><br></html>", "closed by the tag"), ("<!DOCTYPE html><html><p>x</html>", "closed by the tag"),
     ])
-    func `the first defect is named with its line, and nothing of the document is quoted`(
+    func `the first defect of a malformed document is described with its line`(
         document: String, words: String
     ) {
         let defect = XMLCheck.defect(of: [UInt8](document.utf8))
         #expect(defect?.contains(words) == true, "\(defect ?? "none")")
     }
 
-    @Test func `bytes that no charset gives are a defect and not a crash`() {
+    @Test func `bytes that are invalid in their charset are a defect and not a crash`() {
         #expect(XMLCheck.defect(of: [0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E])?.contains("charset") == true)
         #expect(XMLCheck.defect(of: [0]) != nil)
         #expect(XMLCheck.defect(of: [0x3C, 0x61, 0x3E, 0, 0x3C, 0x2F, 0x61, 0x3E]) != nil)
@@ -44,7 +44,7 @@ struct XMLCheckTests {
         #expect(XMLCheck.defect(of: (0..<255).map { UInt8($0) }) != nil)
     }
 
-    @Test func `the server's charset overrides the document's, and a byte order mark both`() {
+    @Test func `the server's charset overrides the document's charset, and a byte order mark overrides both`() {
         let latin = [UInt8]("<?xml version='1.0' encoding='utf-8'?><a>".utf8) + [0xFC] + [UInt8]("</a>".utf8)
         #expect(XMLCheck.defect(of: latin) != nil)
         #expect(XMLCheck.defect(of: latin, charset: "iso-8859-1") == nil)
@@ -63,7 +63,7 @@ struct XMLCheckTests {
         #expect(XMLCheck.defect(of: sjis, charset: "shift_jis") == nil)
     }
 
-    @Test func `no entity is expanded and nothing is read or fetched`() throws {
+    @Test func `the XML check expands no entity and reads no file or URL`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, "<!ENTITY x 'y'>") }
         let laughs = (1...40).map { "<!ENTITY e\($0) '\(String(repeating: "&e\($0 - 1);", count: 10))'>" }.joined()
         let quadratic =
@@ -86,7 +86,7 @@ struct XMLCheckTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `hostile sizes end in bounded time`() {
+    @Test func `the XML check of deep or very large hostile documents ends`() {
         let deep = String(repeating: "<a>", count: 1_000_000)
         #expect(XMLCheck.defect(of: [UInt8](deep.utf8))?.contains("256") == true)
         let row = "<row id='1'><name>Ada &amp; co</name><n>1</n></row>"

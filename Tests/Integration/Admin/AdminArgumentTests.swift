@@ -15,7 +15,7 @@ struct AdminArgumentTests {
         ("run_schedule(null)", "name"), ("retry_failed(error_code => 'nonsense')", "error_code"),
         ("retry_failed(since => now() + interval '1 day')", "since"), ("retry_failed(since => 'infinity')", "since"),
     ])
-    func `an argument that cannot be meant is refused by its name, with a hint`(call: String, argument: String) throws {
+    func `a senseless argument is refused with its name and a hint`(call: String, argument: String) throws {
         let connection = try PGConnection(Shared.database.get())
         let error = try #require(throws: PGError.self) { try connection.execute("select postrider.\(call)") }
         #expect(error.sqlState?.rawValue == "PR001", "\(error)")
@@ -24,7 +24,7 @@ struct AdminArgumentTests {
         #expect(error.hint?.isEmpty == false)
     }
 
-    @Test func `null stands for any where it is said so, and what is not paused is resumed without a word`() throws {
+    @Test func `null filters match all jobs, and repeated pause or resume raises no error`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         #expect(try queue.number("select postrider.retry_failed(null, null, null)") == 0)

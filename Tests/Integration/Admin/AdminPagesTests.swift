@@ -7,7 +7,7 @@ import Testing
 
 /// Health and metrics of a running worker.
 struct AdminPagesTests {
-    @Test func `a worker is ready once it has its number, and until it is told to stop`() throws {
+    @Test func `/readyz answers 200 while the worker claims jobs and 503 while it drains`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
@@ -24,7 +24,7 @@ struct AdminPagesTests {
         #expect(watched.worker.end(0) == 0)
     }
 
-    @Test func `metrics of the worker and of the fleet are what the views say`() throws {
+    @Test func `/metrics shows the true figures of the worker and of the fleet`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute("select postrider.pause_queue('p\"a\\b')")
@@ -71,7 +71,7 @@ struct AdminPagesTests {
         target.release()
     }
 
-    @Test func `a queue whose jobs nobody takes is told`() throws {
+    @Test func `/metrics shows queues that have ready jobs but no worker`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database, ["--queue", "mail"])
         _ = try queue.insert("url", "'http://h/'")
@@ -86,7 +86,7 @@ struct AdminPagesTests {
         }
     }
 
-    @Test func `a database that does not answer keeps nobody from asking for health`() throws {
+    @Test func `/healthz, /readyz and /metrics answer while the database does not`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
@@ -118,7 +118,7 @@ struct AdminPagesTests {
         reading.join()
     }
 
-    @Test func `a worker that was lost within ten minutes is counted, and two collectors at once are both served`()
+    @Test func `/metrics counts workers lost within ten minutes and serves two concurrent readers`()
         throws
     {
         let queue = try TestQueue()
@@ -151,7 +151,7 @@ struct AdminPagesTests {
     }
 
     @Test(arguments: ["127.0.0.2", "127.0.0.3"])
-    func `one address cannot take the connections of all, nor all of its own`(probe: String) throws {
+    func `40 open connections of one address do not block requests from any address`(probe: String) throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         let program = """
@@ -171,7 +171,7 @@ struct AdminPagesTests {
         #expect(outcome.output == "HTTP/1.0 200\n" || outcome.output == "HTTP/1.1 200\n", "\(outcome)")
     }
 
-    @Test func `a worker that stops while it is asked ends well, and at once`() throws {
+    @Test func `a worker that stops while /metrics is read exits with 0 within 6 s`() throws {
         let queue = try TestQueue()
         for round in 0..<3 {
             let watched = try WatchedWorker(queue.database)
@@ -196,7 +196,7 @@ struct AdminPagesTests {
         }
     }
 
-    @Test func `who may read metrics shows the token, and nobody else learns more than a word`() throws {
+    @Test func `/metrics requires the token, and a refused reader gets no figures`() throws {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try folder.write("token", "0123456789abcdef0123\n")
@@ -213,17 +213,17 @@ struct AdminPagesTests {
         #expect(!watched.worker.output.contains("0123456789abcdef"))
     }
 
-    @Test(arguments: [
-        ("GET", "/", 200), ("GET", "/metrics/", 404), ("GET", "/jobs/1/", 404), ("GET", "/jobs/x", 404),
-        ("GET", "/jobs/17", 404),
-        ("GET", "/jobs/99999999999999999999", 404), ("GET", "/jobs?id=x", 404), ("GET", "/../etc/passwd", 404),
-        ("GET", "/dashboard.css", 200), ("HEAD", "/", 200), ("POST", "/jobs/1", 405), ("GET", "/healthz?x=1", 200),
-        ("HEAD", "/healthz", 200),
-        ("HEAD", "/nowhere", 404), ("POST", "/metrics", 405), ("DELETE", "/", 405), ("OPTIONS", "/healthz", 405),
-    ])
-    func `only what is there is answered, and nothing is changed`(method: String, path: String, status: Int) throws {
+    @Test func `each path and method of the pages gets its expected status`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
-        #expect(try watched.pages.read(path, method: method).status == status)
+        for (method, path, status) in [
+            ("GET", "/", 200), ("GET", "/metrics/", 404), ("GET", "/jobs/1/", 404), ("GET", "/jobs/x", 404),
+            ("GET", "/jobs/17", 404), ("GET", "/jobs/99999999999999999999", 404), ("GET", "/jobs?id=x", 404),
+            ("GET", "/../etc/passwd", 404), ("GET", "/dashboard.css", 200), ("HEAD", "/", 200), ("POST", "/jobs/1", 405),
+            ("GET", "/healthz?x=1", 200), ("HEAD", "/healthz", 200), ("HEAD", "/nowhere", 404), ("POST", "/metrics", 405),
+            ("DELETE", "/", 405), ("OPTIONS", "/healthz", 405),
+        ] {
+            #expect(try watched.pages.read(path, method: method).status == status, "\(method) \(path)")
+        }
     }
 }

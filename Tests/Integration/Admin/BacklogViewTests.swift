@@ -29,7 +29,7 @@ struct BacklogViewTests {
 
     private func backlog() throws -> TestQueue { try TestQueue(opening: Self.database.get()) }
 
-    @Test func `a look at queues or lanes reads a part of the backlog, and counts what is small or runs exactly`()
+    @Test func `queue_status and lane_status estimate large backlogs and count small and running ones exactly`()
         throws
     {
         let queue = try backlog()
@@ -51,7 +51,7 @@ struct BacklogViewTests {
         #expect(least >= 200_000 / Int64(Self.lanes + 2), "\(least)")
     }
 
-    @Test func `a look reads at most 350,000 rows, however many there are`() throws {
+    @Test func `queue_status and lane_status read at most 350,000 rows of a backlog`() throws {
         let queue = try backlog()
         let read = """
             select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables
@@ -71,7 +71,7 @@ struct BacklogViewTests {
         }
     }
 
-    @Test func `a look is not compiled, although the tables are large`() throws {
+    @Test func `queries of the status views use no JIT on large tables`() throws {
         let queue = try backlog()
         try queue.connection.execute("analyze postrider_internal.ready, postrider_internal.tracks; set jit = on")
         for view in ["queue_status", "lane_status", "recent_failures"] {

@@ -7,7 +7,7 @@ import Testing
 
 /// The dashboard's answers to requests, apart from the page's content.
 struct DashboardAnswerTests {
-    @Test func `pages load nothing but what the worker serves, stand in no frame and are kept by nobody`() throws {
+    @Test func `all pages have headers that forbid foreign content, frames and caching`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         for path in ["/", "/jobs", "/jobs/1", "/metrics", "/healthz", "/nowhere"] {
@@ -21,7 +21,7 @@ struct DashboardAnswerTests {
         }
     }
 
-    @Test func `a queue whose ready jobs no worker takes is not called open`() throws {
+    @Test func `the dashboard marks a queue with ready jobs and no worker`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database, ["--queue", "mail"])
         try watched.wait(until: "/readyz", hasStatus: 200)
@@ -33,23 +33,22 @@ struct DashboardAnswerTests {
     }
 
     /// An attacker's host name can resolve to 127.0.0.1. It must not make our pages part of the attacker's site.
-    @Test(arguments: [
-        ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true),
-        ("[::1]:80", true),
-        ("rebound.example.com", false), ("127.0.0.1.example.com:80", false), ("localhost.example.com", false),
-        ("", false),
-    ])
-    func `without a token only addresses and localhost are answered`(host: String, isAnswered: Bool) throws {
+    @Test func `without a token, only a Host of localhost or an IP address gets an answer`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
-        for path in ["/", "/metrics", "/jobs/1"] {
-            let status = try watched.pages.read(path, headers: ["Host: \(host)"]).status
-            #expect((status != 421) == isAnswered, "\(path): \(status)")
+        for (host, isAnswered) in [
+            ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true), ("[::1]:80", true),
+            ("rebound.example.com", false), ("127.0.0.1.example.com:80", false), ("localhost.example.com", false), ("", false),
+        ] {
+            for path in ["/", "/metrics", "/jobs/1"] {
+                let status = try watched.pages.read(path, headers: ["Host: \(host)"]).status
+                #expect((status != 421) == isAnswered, "\(host) \(path): \(status)")
+            }
+            #expect(try watched.pages.read("/healthz", headers: ["Host: \(host)"]).status == 200)
         }
-        #expect(try watched.pages.read("/healthz", headers: ["Host: \(host)"]).status == 200)
     }
 
-    @Test func `with a token each name is answered, and no page is without it`() throws {
+    @Test func `with a token, each Host is answered, and every page requires the token`() throws {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try folder.write("token", "0123456789abcdef0123\n")
@@ -64,7 +63,7 @@ struct DashboardAnswerTests {
         #expect(try watched.pages.read("/", headers: headers).status == 200)
     }
 
-    @Test func `a database that does not answer is told within seconds, to each of many readers`() throws {
+    @Test func `if the database does not answer, pages fail with 503 within seconds for each reader`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)
@@ -87,7 +86,7 @@ struct DashboardAnswerTests {
         try watched.wait(until: "/jobs", hasStatus: 200)
     }
 
-    @Test func `a job is shown with all that belongs to it, and a secret nowhere`() throws {
+    @Test func `a job's page shows its attempts and members, and no page shows a secret`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
@@ -117,7 +116,7 @@ struct DashboardAnswerTests {
         }
     }
 
-    @Test func `a lane that is paused for good is shown without a time`() throws {
+    @Test func `a lane with an endless pause is shown without an end time`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         try queue.connection.execute("select postrider.pause_lane('held')")
@@ -131,7 +130,7 @@ struct DashboardAnswerTests {
         #expect(try !watched.pages.read("/lanes").lines.joined().contains(">until<"))
     }
 
-    @Test func `a body is shown as far as a person reads it, whatever its bytes are`() throws {
+    @Test func `a job's page cuts long bodies and describes binary bodies`() throws {
         let hostile = try HostileServer(ports: 23_480...23_499)
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)

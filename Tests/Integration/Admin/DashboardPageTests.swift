@@ -11,7 +11,7 @@ struct DashboardPageTests {
         return (answer.status, answer.lines.joined(separator: "\n"))
     }
 
-    @Test func `a filter that is not known is named, and a page that is not there has the menu`() throws {
+    @Test func `the dashboard names an unknown filter, and a missing page shows the menu`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         let bad = try Self.read(watched, "/jobs?colour=red&state=faild").text
@@ -25,7 +25,7 @@ struct DashboardPageTests {
         }
     }
 
-    @Test func `lanes at a limit say so with the reason, on the overview, too`() throws {
+    @Test func `the overview and the lanes page show why a lane is at its limit`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -55,7 +55,7 @@ struct DashboardPageTests {
     }
 
     @Test(.enabled(if: Browser.isInstalled, "chromium-driver is not installed"))
-    func `at 390 px only tables scroll, and no cell is a column of letters`() throws {
+    func `at 390 px width, pages do not scroll sideways and table cells stay wide enough`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)

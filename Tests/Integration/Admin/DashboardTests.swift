@@ -8,7 +8,7 @@ import Testing
 /// The dashboard in a browser.
 @Suite(.enabled(if: Browser.isInstalled, "chromium-driver is not installed"))
 struct DashboardTests {
-    @Test func `a person goes from the overview to the reason why a job failed, and to why another one waits`() throws {
+    @Test func `the dashboard leads from the overview to the reason why a job failed or waits`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
@@ -55,7 +55,7 @@ struct DashboardTests {
         #expect(shown.last == "No job is like that.")
     }
 
-    @Test func `a page keeps itself current, and says so when it cannot`() throws {
+    @Test func `a page updates itself and shows a warning if the worker does not answer`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
@@ -83,7 +83,7 @@ struct DashboardTests {
         #expect(shown.dropFirst(3).first?.contains("does not answer") == true, "\(shown)")
     }
 
-    @Test func `what somebody fills in stays while the page renews itself`() throws {
+    @Test func `text in a form field stays while the page updates itself`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         let shown = try Browser.run(
@@ -99,7 +99,7 @@ struct DashboardTests {
         #expect(shown == ["mai", "False"])
     }
 
-    @Test func `nothing that a job or an API brings becomes part of a page`() throws {
+    @Test func `text from jobs and APIs is escaped on every page`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         let target = try HostileServer(ports: 23_500...23_519)
@@ -138,7 +138,7 @@ struct DashboardTests {
         #expect(Array(shown.dropFirst()) == ["0 True", #""><script>window.owned=3</script>"#, "1"], "\(shown)")
     }
 
-    @Test func `beyond loopback's trust a person logs in with the token as the password`() throws {
+    @Test func `a browser logs in with the token as the password`() throws {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try folder.write("token", "0123456789abcdef0123\n")

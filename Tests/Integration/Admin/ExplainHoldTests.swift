@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Explanations of holds: pauses, limits, and queues that no worker takes. And the time at which the job runs anyway.
+/// `explain` for held jobs: pauses, limits and queues without a worker, and the estimated start of the job.
 struct ExplainHoldTests {
     private func explain(_ queue: borrowing TestQueue, _ id: Int64) throws -> String {
         try queue.text("select postrider.explain(\(id))") ?? ""
@@ -34,7 +34,7 @@ struct ExplainHoldTests {
             """)
     }
 
-    @Test func `a pause that ends lets a job run when it is due, not before`() throws {
+    @Test func `explain says that a resumed lane or queue lets a scheduled job run at its run_at`() throws {
         let queue = try enlisted()
         let later = try queue.insert("url, lane, run_at", "'http://h/', 'sp', now() + interval '59 min'")
         let ready = try queue.insert("url, lane", "'http://h/', 'sp'")
@@ -53,7 +53,7 @@ struct ExplainHoldTests {
             ))
     }
 
-    @Test func `all that holds a job is named, and no more is promised than ends`() throws {
+    @Test func `explain names each hold of a job and promises only the effect of resuming`() throws {
         let queue = try enlisted()
         try queue.connection.execute("select postrider.pause_queue('mail'), postrider.pause_lane('sp')")
         let both = try queue.insert("url, queue, lane", "'http://h/', 'mail', 'sp'")
@@ -74,7 +74,7 @@ struct ExplainHoldTests {
             "\(sentence)")
     }
 
-    @Test func `a lane with a rate says how many jobs are before one, and when it begins itself`() throws {
+    @Test func `explain gives the number of earlier jobs and the start time in a rate-limited lane`() throws {
         let queue = try enlisted()
         try limit(queue, "null, 1, '1 h'")
         let first = try queue.insert("url, lane", "'http://h/', 'l'")
@@ -107,7 +107,7 @@ struct ExplainHoldTests {
             "\(paused)")
     }
 
-    @Test func `a lane with as many calls as it may have says how many jobs are before one`() throws {
+    @Test func `explain gives the number of earlier jobs in a lane at its max_in_flight`() throws {
         let queue = try enlisted()
         try limit(queue, "3, null, default")
         try queue.insert(4, "url, lane", "'http://h/', 'l'")
@@ -125,7 +125,7 @@ struct ExplainHoldTests {
         #expect(try explain(queue, id).contains("; over 10000 job(s) of the lane are before it, "))
     }
 
-    @Test func `the last of a lane with a rate begins when it was said`() throws {
+    @Test func `the last job of a rate-limited lane starts within 2 s of the explained time`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(

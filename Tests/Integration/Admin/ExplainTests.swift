@@ -23,7 +23,7 @@ struct ExplainTests {
         )
     }
 
-    @Test func `without a living worker it says which one is missing`() throws {
+    @Test func `explain says which worker is missing if no live worker takes the queue`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         let later = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
@@ -41,7 +41,7 @@ struct ExplainTests {
         )
     }
 
-    @Test func `it counts calls under way and jobs of higher priority as they are now`() throws {
+    @Test func `explain counts running calls and jobs of higher priority as they are now`() throws {
         let queue = try TestQueue()
         try enlist(queue, name: "a")
         try queue.connection.execute(
@@ -74,7 +74,7 @@ struct ExplainTests {
         #expect(try explain(queue, id).hasSuffix("; it begins when a call has ended."))
     }
 
-    @Test func `a job that was rescheduled stands at the priority that it has now`() throws {
+    @Test func `explain shows a rescheduled job at its new priority`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 1)
@@ -91,7 +91,7 @@ struct ExplainTests {
         )
     }
 
-    @Test func `what waits behind a large INSERT is told from what came in by it`() throws {
+    @Test func `explain distinguishes a job of a large INSERT from a job behind the INSERT`() throws {
         let queue = try TestQueue()
         try enlist(queue, name: "a")
         try queue.insert(12_000, "url", "'http://h/' || i")
@@ -112,7 +112,7 @@ struct ExplainTests {
         #expect(try explain(queue, small) == "Job \(small) \(either) h:80.")
     }
 
-    @Test func `it says when a job ends that has not begun by then`() throws {
+    @Test func `explain gives the time at which a job that has not started expires`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("set timezone = 'UTC'")
         try enlist(queue, name: "a")
@@ -139,7 +139,7 @@ struct ExplainTests {
         #expect(try !explain(queue, endless).contains("expires_at"))
     }
 
-    @Test func `a member that waits for its turn is told what it waits for, and that its time has passed`() throws {
+    @Test func `explain says why a member waits for its turn and whether its expires_at has passed`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("set timezone = 'UTC'")
         let batch = try queue.number(
@@ -181,7 +181,7 @@ struct ExplainTests {
         #expect(try explain(queue, chain + 3).hasSuffix("; see explain(\(chain + 2))\(passed)"))
     }
 
-    @Test func `a try that follows says how the one before ended, and a call on a silent worker that it is silent`()
+    @Test func `explain shows the previous attempt's error before a retry, and a silent worker during a call`()
         throws
     {
         let queue = try TestQueue()

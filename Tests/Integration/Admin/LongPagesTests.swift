@@ -6,7 +6,7 @@ import Testing
 
 /// Pages of the dashboard with much content.
 struct LongPagesTests {
-    @Test func `the figures at the top count all queues, and a table that is cut says so`() throws {
+    @Test func `the overview counts all queues, and a table of 200 rows says there are more`() throws {
         let queue = try TestQueue()
         try queue.insert(230, "url, queue", "'http://h/', 'q' || i")
         try queue.connection.execute("select postrider.pause_queue('q' || i) from generate_series(1, 230) i")
@@ -16,7 +16,7 @@ struct LongPagesTests {
         #expect(page.contains("The first 200; there are more."))
     }
 
-    @Test func `long metadata and a long result without a body are cut`() throws {
+    @Test func `a job's page cuts long metadata and a long result`() throws {
         let queue = try TestQueue()
         // 8 kB of jsonb, which are 14 MB as text.
         let metadata = "('[' || repeat('1e13100,', 1000) || '1]')::jsonb"
@@ -34,7 +34,7 @@ struct LongPagesTests {
         #expect(page.lines.joined().utf8.count < 60_000)
     }
 
-    @Test func `of a large batch the first members are shown, and only they are looked at`() throws {
+    @Test func `a large batch's page shows the first 200 members and says there are more`() throws {
         let queue = try TestQueue()
         let spec = #"{"batch": [\#(Array(repeating: #"{"url": "http://h/"}"#, count: 300).joined(separator: ", "))]}"#
         let root = try queue.number("select postrider.submit('\(spec)')")

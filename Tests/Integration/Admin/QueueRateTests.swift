@@ -6,7 +6,7 @@ import Testing
 
 /// The rate in queue_status and its estimate of the time for a backlog.
 struct QueueRateTests {
-    @Test func `the last sixty seconds count, of the calendar minute before this one as much as lies in them`() throws {
+    @Test func `rate_per_second counts the last 60 seconds, with a share of the previous calendar minute`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -7,7 +7,7 @@ import Testing
 
 /// The examples on a page must work as shown.
 struct ReadmeTests {
-    @Test func `the README's rows of configuration can be inserted in the order in which they stand`() throws {
+    @Test func `the README's configuration INSERTs work in their order`() throws {
         let path = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("README.md")
@@ -19,7 +19,7 @@ struct ReadmeTests {
         #expect(try queue.number("select count(*) from postrider.jobs where service = 'billing'") == 1)
     }
 
-    @Test func `error_codes says what expired and file mean`() throws {
+    @Test func `error_codes explains the codes expired and file`() throws {
         let queue = try TestQueue()
         let meanings = try queue.rows(
             "select meaning from postrider.error_codes where code in ('expired', 'file') order by code")

@@ -6,7 +6,7 @@ import Testing
 
 /// The views and `explain`, compared with the true state of jobs.
 struct StatusTests {
-    @Test func `job_status is entered by the ids of another table, two other tables beside it`() throws {
+    @Test func `a join with job_status reads only the joined jobs, not all jobs`() throws {
         let queue = try TestQueue()
         try queue.insert(20_000, "url, run_at", "'http://h/', now() + make_interval(days => i % 2)")
         try queue.connection.execute(
@@ -36,7 +36,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `the members of a large batch and the jobs of a frequent tag are looked up one by one`() throws {
+    @Test func `listing jobs by parent_id or frequent tag uses an index, not a full scan`() throws {
         let queue = try TestQueue()
         try queue.insert(100_000, "url, tag", "'http://h/', case when i % 5 = 0 then 'often' end")
         try queue.connection.execute(
@@ -64,7 +64,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `the members of a batch are counted without a walk over what is told of other batches`() throws {
+    @Test func `counting a batch's members does not read the deltas of other batches`() throws {
         let queue = try TestQueue()
         let batch = try queue.number("select postrider.submit('{\"batch\": [{\"url\": \"http://h/\"}]}')")
         try queue.insert("parent_id, url", "\(batch), 'http://h/'")
@@ -80,7 +80,7 @@ struct StatusTests {
         #expect(blocks < 100, "\(blocks)")
     }
 
-    @Test func `queue_status counts the requests of each queue by state, those too whose turn has not come`() throws {
+    @Test func `queue_status counts the requests of each queue by state, including waiting members`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -114,7 +114,7 @@ struct StatusTests {
                     """))
     }
 
-    @Test func `queue_status counts what ended without ever being in line, and no more once it runs again`() throws {
+    @Test func `queue_status counts jobs that end without being ready, until they run again`() throws {
         let queue = try TestQueue()
         let ended = """
             select queue, cancelled::text, skipped::text from postrider.queue_status
@@ -134,7 +134,7 @@ struct StatusTests {
         #expect(try queue.rows(ended) == [["bulk", "2", "0"], ["mail", "2", "0"]])
     }
 
-    @Test func `max_attempts is what a job may have in all, after a retry too, and nothing for a tree`() throws {
+    @Test func `job_status.max_attempts is the total after retries for a job, and null for a tree`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -163,7 +163,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `queue_status reckons a large backlog from a part of it, and stays exact for small queues beside it`()
+    @Test func `queue_status estimates large backlogs within 20 % and counts small queues exactly`()
         throws
     {
         let count: Int64 = 150_000
@@ -195,7 +195,7 @@ struct StatusTests {
                 == [["big", "0", "64", "0"], ["later", "0", "0", "7"], ["small", "7", "0", "0"]])
     }
 
-    @Test func `schedule_status looks up the last job of each schedule and walks over no others`() throws {
+    @Test func `schedule_status reads only the last job of each schedule`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -217,8 +217,7 @@ struct StatusTests {
         #expect(touched < 10 * 200, "\(touched) buffers")
     }
 
-    @Test func `user and password of a service's URL are sent as Basic auth and shown in no view and no error`() throws
-    {
+    @Test func `user and password in a service's URL are sent as Basic auth but never shown`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let place = target.url.dropFirst("http://".count)
@@ -244,7 +243,7 @@ struct StatusTests {
         #expect(!worker.output.contains("5ecret"))
     }
 
-    @Test func `run_at of job_status is when a job runs now, wherever reschedule has moved it`() throws {
+    @Test func `job_status.run_at shows the time that reschedule has set`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")
         func matches(_ condition: String) throws -> Bool {
@@ -265,7 +264,7 @@ struct StatusTests {
                 "select count(*) from postrider.job_status where id = \(called) and run_at <= started_at") == 1)
     }
 
-    @Test func `explain names all that holds a job, and when a lane at its rate has the next call`() throws {
+    @Test func `explain names each hold of a job and the next call time of a rate-limited lane`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, queue, lane", "'http://h/', 'mail', 'api'")
         try queue.connection.execute(

@@ -19,7 +19,7 @@ struct ThroughputTests {
     /// The number of jobs that the waits are measured for.
     private static let waits = "select sum(jobs)::bigint from postrider_internal.timings where kind = 'w'"
 
-    @Test func `a minute counts what has ended, and tells how long it waited and was called`() throws {
+    @Test func `throughput counts ended jobs and shows their waits and call times`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64)
@@ -40,7 +40,7 @@ struct ThroughputTests {
         #expect(try queue.number(Self.waits) == 42)
     }
 
-    @Test func `a retry takes nothing off what ended in this minute, and the job off what has failed`() throws {
+    @Test func `retry keeps a job in throughput but removes it from the failed count of queue_status`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -60,7 +60,7 @@ struct ThroughputTests {
         }
     }
 
-    @Test func `percentiles are within nine percent`() throws {
+    @Test func `throughput percentiles are within 10 % of the true values`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -86,7 +86,7 @@ struct ThroughputTests {
         }
     }
 
-    @Test func `a call of hours is as long as it was`() throws {
+    @Test func `throughput and attempts show a call of two hours with its full length`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         try queue.connection.execute(
@@ -108,7 +108,7 @@ struct ThroughputTests {
                 == "true")
     }
 
-    @Test func `an hour is kept, and answers in milliseconds`() throws {
+    @Test func `throughput keeps an hour of minutes and reads fewer than 1,000 buffers`() throws {
         let queue = try TestQueue()
         let worker = try queue.number(
             "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")

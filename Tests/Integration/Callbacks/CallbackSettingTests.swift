@@ -47,8 +47,7 @@ struct CallbackSettingTests {
             """)
     }
 
-    @Test func `settings are behind a callback what they were before it, in its transaction and in the session`() throws
-    {
+    @Test func `settings that a callback changes are restored in its transaction and in the session`() throws {
         let queue = try TestQueue()
         try makeMeddlers(in: queue)
         let worker = try RunningWorker(queue.database)
@@ -71,7 +70,7 @@ struct CallbackSettingTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `behind PgBouncer they do not reach its other clients`() throws {
+    @Test func `behind PgBouncer, settings of a callback do not reach other clients`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
@@ -96,7 +95,7 @@ struct CallbackSettingTests {
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
     }
 
-    @Test func `the session's user is put back, and a transaction that was made read only writes again`() throws {
+    @Test func `a callback's change of session user and of read-only mode is undone`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let role = "tenant_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
@@ -126,7 +125,7 @@ struct CallbackSettingTests {
         try queue.connection.execute("reset role; drop role \(role)")
     }
 
-    @Test func `a session that refuses everything is given up for another one`() throws {
+    @Test func `a worker replaces a callback session in which every statement fails`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let worker = try RunningWorker(queue.database)

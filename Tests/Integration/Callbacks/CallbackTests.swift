@@ -19,7 +19,7 @@ struct CallbackTests {
         return queue
     }
 
-    @Test func `a callback runs once its job has ended and sees the result`() throws {
+    @Test func `a callback runs at the end of its job and sees the result`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database)
         let good = try queue.insert("url, on_success, on_failure", "'\(target.url)/ok', 'note', 'bad'")
@@ -37,7 +37,7 @@ struct CallbackTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `what a failing callback wrote is undone, the outcome stands, and it can run again`() throws {
+    @Test func `a failing callback is rolled back, its job keeps its outcome, and rerun_callback works`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -72,7 +72,7 @@ struct CallbackTests {
         #expect(try queue.rows(errors) == [])
     }
 
-    @Test func `a constraint that is checked at the commit fails the callback alone`() throws {
+    @Test func `a failing deferred constraint undoes only the callback, not the job's end`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -103,7 +103,7 @@ struct CallbackTests {
         #expect(try queue.number("select count(*) from app.payments where order_id = \(lone)") == 0)
     }
 
-    @Test func `a callback that takes too long delays neither other jobs nor heartbeats, and is undone alone`() throws {
+    @Test func `a callback that takes too long is rolled back and delays neither jobs nor heartbeats`() throws {
         let queue = try queueWithLog()
         let worker = try RunningWorker(queue.database, concurrency: 2)
         try queue.connection.execute(
@@ -131,7 +131,7 @@ struct CallbackTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `a role that a callback has set is put back, in the transaction and behind it`() throws {
+    @Test func `a role that a callback sets is reset in the transaction and after it`() throws {
         let queue = try queueWithLog()
         // Roles belong to the whole cluster, so each test has its own.
         let role = "tenant_\(getpid())_\(UInt32.random(in: 0...UInt32.max))"
@@ -161,7 +161,7 @@ struct CallbackTests {
         try queue.connection.execute("drop role \(role)")
     }
 
-    @Test func `a function that says itself that it was cancelled has not run out of time`() throws {
+    @Test func `a function that raises query_canceled itself fails once and is not treated as timed out`() throws {
         let queue = try queueWithLog()
         try queue.connection.execute(
             """
@@ -189,7 +189,7 @@ struct CallbackTests {
         #expect(try queue.rows(errors).count == 2)
     }
 
-    @Test func `jobs that asked for it are announced, many in one message`() throws {
+    @Test func `jobs with notify are announced on postrider_finished`() throws {
         let queue = try TestQueue()
         try queue.insert(100, "url, notify", "'\(target.url)/ok', i <= 50")
         let listener = try PGConnection(queue.database)
@@ -209,7 +209,7 @@ struct CallbackTests {
         #expect(messages <= 50)
     }
 
-    @Test func `a function that ends its session does not keep others from ending, and is left out after five times`()
+    @Test func `a callback that ends its session delays no other job and is finally skipped`()
         throws
     {
         let queue = try queueWithLog()
@@ -234,7 +234,7 @@ struct CallbackTests {
 
     @Test
     func
-        `a hook that ends its session is left out, and one that catches the end of its time delays others by ten seconds`()
+        `a session-ending hook is skipped, and a callback that catches its timeout does not block others`()
         throws
     {
         let queue = try queueWithLog()

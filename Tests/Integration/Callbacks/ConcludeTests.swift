@@ -13,7 +13,7 @@ struct ConcludeTests {
         target = try TargetServer()
     }
 
-    @Test func `a worker killed at any moment leaves no end without its callback and no callback without its end`()
+    @Test func `after a worker is killed, a job's end and its callback are both stored or neither`()
         throws
     {
         let queue = try TestQueue()
@@ -59,7 +59,7 @@ struct ConcludeTests {
         #expect(try queue.number("select count(*) from app.effects") == rounds * jobs)
     }
 
-    @Test func `a session that is ended during a callback undoes all of it, and the next one begins anew`() throws {
+    @Test func `a callback whose session is terminated is rolled back and runs again in a new session`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -88,7 +88,7 @@ struct ConcludeTests {
         #expect(worker.count(of: "connection_lost") == 1)
     }
 
-    @Test func `an end that cannot be stored is tried again ever later and holds up no other`() throws {
+    @Test func `a job's end that cannot be stored is retried and delays no other job`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -115,7 +115,7 @@ struct ConcludeTests {
         #expect(target.requests.count == 51)
     }
 
-    @Test func `a look at many ends that fails holds up none but the one that is to blame`() throws {
+    @Test func `if one job makes conclude fail, the other jobs still end`() throws {
         let queue = try TestQueue()
         // The error strikes like a limit of time or memory: while the ends are read, before one is stored.
         try queue.connection.execute(
@@ -148,7 +148,7 @@ struct ConcludeTests {
         #expect(target.requests.count == 20)
     }
 
-    @Test func `a webhook that takes too long to write is left out, and its job, the next step and others go on`()
+    @Test func `a webhook that takes too long to insert is skipped, and all jobs still end`()
         throws
     {
         let queue = try TestQueue()
@@ -173,7 +173,7 @@ struct ConcludeTests {
         #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 0)
     }
 
-    @Test func `a webhook that ends its session is left out after five times`() throws {
+    @Test func `a webhook whose INSERT ends its session is finally skipped`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(Self.slowWebhooks("pg_terminate_backend(pg_backend_pid())"))
         let worker = try RunningWorker(queue.database)
@@ -202,7 +202,7 @@ struct ConcludeTests {
         """
     }
 
-    @Test func `a worker that is stopped concludes what has ended before it leaves`() throws {
+    @Test func `a worker that is stopped finishes its call and the callback before it exits`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let worker = try RunningWorker(queue.database)
@@ -213,7 +213,7 @@ struct ConcludeTests {
         #expect(try CallbackLog.lines(queue, of: id) == ["callback succeeded"])
     }
 
-    @Test func `a callback adds the next step to its chain, and the chain has a callback and a webhook of its own`()
+    @Test func `a callback can add a step to its chain, which has its own callback and webhook`()
         throws
     {
         let queue = try TestQueue()
@@ -260,7 +260,7 @@ struct ConcludeTests {
             try queue.text("select body_json #>> '{data,id}' from postrider.jobs where tag = 'webhook'") == "\(chain)")
     }
 
-    @Test func `members of a batch that fails have their hooks, and the batch waits for those that end first`() throws {
+    @Test func `hooks and callbacks run for all members of a failed batch and for the batch`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

@@ -25,8 +25,7 @@ struct HookTests {
         return queue
     }
 
-    @Test func `hooks run before the call, before the callback and after it, for jobs inserted before them too`() throws
-    {
+    @Test func `hooks run before the call and before and after the callback, also for older jobs`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let early = try queue.insert("url", "'\(target.url)/ok'")
@@ -54,7 +53,7 @@ struct HookTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `nothing is sent before the hook has committed, and a hook that fails stops nothing`() throws {
+    @Test func `a call starts after its will_start hooks have ended, even if a hook fails`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -91,7 +90,7 @@ struct HookTests {
         #expect(try queue.text("select postrider.explain(\(called))")?.contains("hooks") == false)
     }
 
-    @Test func `a job that its will_start hook cancels is not called, nor is one whose time passes meanwhile`() throws {
+    @Test func `a job that is cancelled or expires during its will_start hook is not called`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -128,7 +127,7 @@ struct HookTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a hit of the cache, a cancel and an expiry have hooks and callbacks too`() throws {
+    @Test func `hooks and callbacks also run for a cache hit, a cancel and an expiry`() throws {
         let queue = try queueWithHooks()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -164,7 +163,7 @@ struct HookTests {
         try queue.wait(until: "select count(*) = 4 from app.log where job = \(running)")
     }
 
-    @Test func `a hook is for its service and its queue`() throws {
+    @Test func `a hook runs only for jobs of its service and its queue`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(
@@ -184,7 +183,7 @@ struct HookTests {
         #expect(try CallbackLog.lines(queue, of: both) == ["will_start running", "did_stop succeeded"])
     }
 
-    @Test func `nobody but the owner registers a function, and what a job names must be registered`() throws {
+    @Test func `only the owner registers functions, and a job may name only registered callbacks`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         func refusal(_ sql: String) -> String {

@@ -24,7 +24,7 @@ struct ScheduleJobTests {
             """)
     }
 
-    @Test func `a schedule that is inserted beside running workers makes a job for each tick, and each is called once`()
+    @Test func `a schedule inserted while workers run makes one job per tick, each called once`()
         throws
     {
         let target = try TargetServer()
@@ -41,7 +41,7 @@ struct ScheduleJobTests {
         #expect(workers.count { $0.isRunning } == 3)
     }
 
-    @Test func `after a leader is killed no tick is lost and none is made twice`() throws {
+    @Test func `after a leader is killed, each tick of a schedule makes exactly one job`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try Self.add(queue, target)
@@ -64,7 +64,7 @@ struct ScheduleJobTests {
         #expect(try queue.rows("select a::text, b::text from (\(Self.doubleOrLost)) x (a, b)") == [["0", "0"]])
     }
 
-    @Test func `a thousand schedules that are due at once all make their job, a tree among them`() throws {
+    @Test func `hundreds of schedules due at once all make their jobs, including trees`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let count = Soak.count(1000, reduced: 250)
@@ -88,7 +88,7 @@ struct ScheduleJobTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `overlap skip holds a second job back until the first has ended`() throws {
+    @Test func `overlap skip makes no second job until the first job has ended`() throws {
         let target = try TargetServer { request in request.turn == 1 ? [.hang] : TargetStep.answer(200) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -100,7 +100,7 @@ struct ScheduleJobTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `while no worker is there, ticks are caught up with or counted as missed, after catch_up`() throws {
+    @Test func `ticks without a running worker are made later or counted as missed, depending on catch_up`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let (cron, period, away) = Soak.isOn ? ("* * * * *", 60, 95) : ("*/2 * * * * *", 2, 7)

@@ -25,7 +25,7 @@ struct WebhookTests {
         return try RunningWorker(queue.database, ["--webhook-secret-file", file])
     }
 
-    @Test func `the end of a job is told to its callback_url, signed by each secret`() throws {
+    @Test func `a job's end sends a webhook to its callback_url, signed with each secret`() throws {
         let receiver = try WebhookReceiver(secrets: [old, new, other])
         let queue = try TestQueue()
         let folder = try TestFolder()
@@ -61,7 +61,7 @@ struct WebhookTests {
         #expect(!worker.output.contains("whsec_"))
     }
 
-    @Test func `a receiver that fails is tried again under the same id, 410 and a redirect are final`() throws {
+    @Test func `a failed webhook is retried with the same id, but 410 and redirects are final`() throws {
         let receiver = try WebhookReceiver(secrets: [old])
         let queue = try TestQueue()
         let folder = try TestFolder()
@@ -90,7 +90,7 @@ struct WebhookTests {
         #expect(ids.count == 2 && ids[0] == ids[1])
     }
 
-    @Test func `one whose body is gone ends, and gives its slot back`() throws {
+    @Test func `a webhook without a body fails with internal and makes no call`() throws {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try queue.connection.execute(
@@ -114,7 +114,7 @@ struct WebhookTests {
         #expect(target.requests("/ok/told").isEmpty)
     }
 
-    @Test func `nobody forges a webhook, and none is sent without a secret`() throws {
+    @Test func `a job with the tag webhook gets no signature, and webhooks without a secret fail`() throws {
         let receiver = try WebhookReceiver(secrets: [old])
         let queue = try TestQueue()
         let folder = try TestFolder()
@@ -137,7 +137,7 @@ struct WebhookTests {
                 .contains("POSTRIDER_WEBHOOK_SECRET") == true)
     }
 
-    @Test func `a callback_url is held to the rules of URLs`() throws {
+    @Test func `a bad callback_url is refused`() throws {
         let queue = try TestQueue()
         for url in ["ftp://h/", "/relative", "", "http://h/a b", "http:///x"] {
             do throws(PGError) {

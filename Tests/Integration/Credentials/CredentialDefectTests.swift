@@ -43,7 +43,9 @@ struct CredentialDefectTests {
         ),
         ("name, kind, refresh", "'a', 'custom', '{\"headers\": {}, \"access_token\": \"$.a\"}'", "refresh"),
     ])
-    func `a credential that cannot work is refused, by column`(columns: String, values: String, named: String) throws {
+    func `a credential with a bad column is refused with that column and a hint`(
+        columns: String, values: String, named: String
+    ) throws {
         let queue = try TestQueue(sharedBy: #function)
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("insert into postrider.credentials (\(columns)) values (\(values))")
@@ -52,7 +54,7 @@ struct CredentialDefectTests {
         #expect(error?.hint != nil)
     }
 
-    @Test func `what is wrong with secrets and names is said without a character of a secret`() throws {
+    @Test func `errors about secrets and credential names contain no secret`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider.credentials (name, kind) values ('a', 'bearer'), ('b', 'basic')")
@@ -77,7 +79,7 @@ struct CredentialDefectTests {
         }
     }
 
-    @Test func `kind and version are not changed under a login, and a state set by hand makes no job wait`() throws {
+    @Test func `kind and version cannot change during a login, and a manual active state is no login`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

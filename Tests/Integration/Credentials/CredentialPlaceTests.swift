@@ -6,7 +6,7 @@ import Testing
 
 /// `credentials.place` as a list: an API that wants its token in a different place for each kind of body.
 struct CredentialPlaceTests {
-    @Test func `of a list of places the first that fits the request is used`() throws {
+    @Test func `a token goes to the first listed place that fits the request`() throws {
         let queue = try TestQueue()
         let httpbin = try HttpbinServer()
         try queue.connection.execute(

@@ -23,7 +23,7 @@ struct CredentialTests {
         return try queue.rows("select error_code, error, attempt::text from postrider.job_status where id = \(id)")[0]
     }
 
-    @Test func `each kind is carried where its place says`() throws {
+    @Test func `a call carries each kind of credential in its configured place`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -62,7 +62,7 @@ struct CredentialTests {
         #expect(try queue.number("select count(*) from postrider_internal.secrets where plain is not null") == 0)
     }
 
-    @Test func `who is not logged in is not called, and a login lets new jobs run`() throws {
+    @Test func `a job without a login fails without a call, and a login lets new jobs run`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.credentials (name, kind) values ('user', 'bearer')")
         let worker = try api.worker(queue)
@@ -96,7 +96,7 @@ struct CredentialTests {
         #expect(try body(queue, before).contains("Bearer t2"))
     }
 
-    @Test func `a secret goes where it may, and nowhere else`() throws {
+    @Test func `a secret goes only to allowed origins, and other calls fail with config`() throws {
         let queue = try TestQueue()
         let other = try TargetServer { request in
             request.path == "/away" ? TargetStep.answer(302, headers: ["Location: /ok"]) : TargetStep.answer(200)
@@ -129,7 +129,7 @@ struct CredentialTests {
         #expect(other.requests.map { $0.header("authorization") } == ["Bearer t", "Bearer t"])
     }
 
-    @Test func `a job or member of credential none is sent without a login, and shares its cached answer with others`()
+    @Test func `a job with credential none is sent without a login and shares cached answers`()
         throws
     {
         let queue = try TestQueue()
@@ -164,7 +164,7 @@ struct CredentialTests {
         #expect(error.map { "\($0)" }?.contains("jobs.login_required:") == true)
     }
 
-    @Test func `a redirect to another origin takes no secret along`() throws {
+    @Test func `a redirect to another origin carries no secret`() throws {
         let queue = try TestQueue()
         let thief = try TargetServer()
         let url = thief.url
@@ -187,7 +187,7 @@ struct CredentialTests {
     }
 
     @Test(arguments: [(401, "{}"), (200, #"{"code": 802}"#), (200, "<html>no gateway")])
-    func `what another origin says behind a redirect is no word on the token, nor on the server`(
+    func `an answer from a redirect to another origin affects neither token nor server state`(
         status: Int, body: String
     ) throws {
         let queue = try TestQueue()
@@ -226,7 +226,7 @@ struct CredentialTests {
                 == "active0 active0")
     }
 
-    @Test func `cached answers and cookies are one user's, and the next user's are not the same`() throws {
+    @Test func `cached answers and cookies are separate for each credential and each login`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -257,7 +257,7 @@ struct CredentialTests {
         #expect(next.0.contains("\"authorization\": \"Bearer eve\"") && next.0.contains("\"cookie\": null"))
     }
 
-    @Test func `without the key that sealed them secrets are of no use, and the job says so`() throws {
+    @Test func `a worker without the sealing key cannot use sealed secrets, and the job fails with config`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider.credentials (name, kind) values ('a', 'bearer'); select postrider.log_in('a', '{\"access_token\": \"t\"}')"
@@ -281,7 +281,7 @@ struct CredentialTests {
         #expect(second[1]?.contains("sealed") == true)
     }
 
-    @Test func `no secret is in a view, a log or another table`() throws {
+    @Test func `no view, table or log line contains a plain secret`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -33,13 +33,13 @@ struct ExpiredStatusTests {
         return try queue.rows("select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
     }
 
-    @Test(arguments: [400, 403, 404, 419]) func `a status that the credential names leads to a refresh`(
+    @Test(arguments: [404, 419]) func `a status in expired_statuses leads to a refresh`(
         status: Int
     ) throws {
         #expect(try outcome(status, ", '{[400,402),[403,405),[419,420)}'") == ["succeeded", nil, "1"])
     }
 
-    @Test func `others do not, and 401 does by default only`() throws {
+    @Test func `only 401 leads to a refresh by default, and expired_statuses replaces it`() throws {
         #expect(try outcome(403, "") == ["failed", "http_status", "1"])
         #expect(try outcome(401, "") == ["succeeded", nil, "1"])
         #expect(try outcome(401, ", '{[403,404)}'") == ["failed", "http_status", "1"])

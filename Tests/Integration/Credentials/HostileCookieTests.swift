@@ -7,7 +7,7 @@ import Testing
 
 /// Cookies by which a server could fail the jobs of its service, or fill the jar.
 struct HostileCookieTests {
-    @Test func `no cookie fails its job, or the next of the service`() throws {
+    @Test func `a malformed cookie fails neither its job nor the service's next job`() throws {
         // All parts differ. Otherwise the index would compress them.
         let long = (0..<900).map { String($0 * 7_919 % 9_973, radix: 36) }.joined()
         let cookies: [(name: String, line: String, kept: Int64?)] = [
@@ -40,7 +40,7 @@ struct HostileCookieTests {
         }
     }
 
-    @Test func `a slow call puts no cookie back that others renewed or removed meanwhile`() throws {
+    @Test func `a slow call does not restore cookies that a faster call renewed or removed`() throws {
         let target = try TargetServer { request in
             switch request.path {
             case "/one": TargetStep.answer(200, headers: ["Set-Cookie: sid=ONE", "Set-Cookie: del=me"])
@@ -88,7 +88,7 @@ struct HostileCookieTests {
         #expect(try queue.number("select count(*) from postrider_internal.cookies where name like 'c8-%'") == 40)
     }
 
-    @Test func `a cookie that is not UTF-8 goes back byte by byte`() throws {
+    @Test func `a cookie that is not UTF-8 is sent back with the same bytes`() throws {
         let values: [[UInt8]] = [
             [0x63, 0x61, 0x66, 0xE9], [0xC3, 0xA9], [0xE9, 0xC3, 0xA9, 0xFF, 0x80, 0x78], [0xF4, 0x8F, 0x9E, 0x85],
             [0xED, 0xA0, 0x80], [0x65, 0xCC, 0x81],
@@ -123,7 +123,7 @@ struct HostileCookieTests {
         #expect(try queue.text(jar) == before)
     }
 
-    @Test func `two writers of one jar come one after the other, so they cannot wait for each other`() throws {
+    @Test func `storing cookies returns at once if another transaction writes the same jar`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             "insert into postrider.services (name, base_url, cookies) select s, 'http://h', true from unnest('{s,t}'::text[]) s"
@@ -141,7 +141,7 @@ struct HostileCookieTests {
         try queue.connection.execute(keep("s", "b"))
     }
 
-    @Test func `who keeps the key of a jar, as any login may, keeps no result back`() throws {
+    @Test func `an advisory lock on a cookie jar delays no result`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, headers: ["Set-Cookie: a=b; Path=/"]) }
         let queue = try TestQueue()
         try queue.connection.execute(

@@ -50,7 +50,7 @@ struct LoginMeanwhileTests {
         select postrider.log_in('user', '{"access_token": "bob"}'); commit
         """,
     ])
-    func `neither the answer nor the cookies of the user before are the next one's`(login: String) throws {
+    func `a new user gets neither cached answers nor cookies from the previous user's calls`(login: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -69,7 +69,7 @@ struct LoginMeanwhileTests {
         #expect(target.requests("/data").count == 2)
     }
 
-    @Test func `a refresh meanwhile is the same user's: answer and cookies are kept`() throws {
+    @Test func `a refresh during a call keeps the call's cached answer and cookies`() throws {
         let api = try TokenAPI()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -91,7 +91,7 @@ struct LoginMeanwhileTests {
         #expect(try next(queue) == ["Bearer a1, -", "Bearer a2, who=a1"])
     }
 
-    @Test func `a job that was cancelled between two sends and tried again may be sent three times anew`() throws {
+    @Test func `retry after a cancel restarts a job's count of sends with refused tokens`() throws {
         let target = try TargetServer { request in
             [.pause(milliseconds: 300)]
                 + TargetStep.answer(request.header("authorization") == "Bearer good" ? 200 : 401)
@@ -123,7 +123,7 @@ struct LoginMeanwhileTests {
     }
 
     @Test(arguments: [true, false])
-    func `a token that was fetched for one who was deleted is never the next one's`(areVersionsKept: Bool) throws {
+    func `a token fetched for a deleted credential is not used by its successor`(areVersionsKept: Bool) throws {
         let ada = try TargetServer { _ in
             [.held] + TargetStep.answer(200, #"{"access_token": "ada2", "refresh_token": "ada-r2"}"#)
         }
@@ -162,7 +162,7 @@ struct LoginMeanwhileTests {
         #expect(api.requests("/ok/bob").isEmpty)
     }
 
-    @Test func `an answer that one who was deleted is logged out does not log the next one out`() throws {
+    @Test func `a logged-out answer for a deleted credential does not log off its successor`() throws {
         let target = try TargetServer { request in
             request.header("authorization") == "Bearer bob"
                 ? TargetStep.answer(200, #"{"code": 200}"#) : [.held] + TargetStep.answer(200, #"{"code": 802}"#)
@@ -194,7 +194,7 @@ struct LoginMeanwhileTests {
         #expect(target.requests.map { $0.header("authorization") } == ["Bearer ada", "Bearer bob"])
     }
 
-    @Test func `no version of a name is used twice, however the one before it went`() throws {
+    @Test func `a recreated credential never reuses a version of its name`() throws {
         let queue = try TestQueue()
         let insert = "insert into postrider.credentials (name, kind) values ('user', 'bearer')"
         let login = "select postrider.log_in('user', '{\"access_token\": \"t\"}')"

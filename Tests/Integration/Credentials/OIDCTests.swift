@@ -6,9 +6,9 @@ import PrivateCluster
 import TestSupport
 import Testing
 
-/// An independent OIDC provider, and the secrets that appear in a server's statement log.
+/// Refreshes at an independent OIDC provider, and statement statistics without secrets.
 struct OIDCTests {
-    @Test func `a provider of others gives new tokens until it has revoked them`() throws {
+    @Test func `refreshes work with an independent OIDC provider until it revokes the tokens`() throws {
         let provider = try OIDCProvider()
         let api = try TokenAPI()
         let queue = try TestQueue()
@@ -47,7 +47,7 @@ struct OIDCTests {
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
     }
 
-    @Test func `statistics of statements hold no secret`() throws {
+    @Test func `pg_stat_statements contains no secret`() throws {
         let cluster = try PrivateCluster(
             PrivateCluster.Options(settings: [
                 "shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all",

@@ -4,7 +4,8 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Endpoints that refuse each token. One such endpoint fails alone; several cast doubt on the login.
+/// Endpoints that refuse each token. One such endpoint fails only its own jobs. If several endpoints refuse a
+/// token, all jobs of the credential are held.
 struct RefusedEndpointTests {
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
@@ -37,7 +38,7 @@ struct RefusedEndpointTests {
         ("'api'", "GET", "/a/6F9619FF-8b86-d011-b42d-00c04fc964ff/{{s.body.id}}", "GET api /a/*/{{s.body.id}}"),
         ("'api'", "GET", "/v2/7a/8", "GET api /v2/7a/*"),
     ])
-    func `calls that differ in ids and arguments only are of one endpoint`(
+    func `calls that differ only in ids and arguments belong to one endpoint`(
         service: String, method: String, url: String, endpoint: String
     ) throws {
         let queue = try TestQueue()
@@ -45,7 +46,7 @@ struct RefusedEndpointTests {
             try queue.text("select postrider_internal.call_endpoint(\(service), '\(method)', '\(url)')") == endpoint)
     }
 
-    @Test func `an endpoint that refuses each token ends its own jobs only, and soon without another refresh`() throws {
+    @Test func `an endpoint that refuses each token fails only its own jobs, later without a refresh`() throws {
         let api = try TokenAPI(#"{"refused_paths": ["/api/bad"]}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)
@@ -71,7 +72,7 @@ struct RefusedEndpointTests {
         #expect(try queue.text("select held_since from postrider.credential_status") == nil)
     }
 
-    @Test func `an endpoint that took the token before has found its end, and it is refreshed`() throws {
+    @Test func `a token refused by an endpoint that accepted it before is refreshed`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)
@@ -86,7 +87,7 @@ struct RefusedEndpointTests {
         #expect(api.log("/token").count == 2)
     }
 
-    @Test func `when two endpoints refuse a fresh token the jobs are held, and the first that is taken ends that`()
+    @Test func `two endpoints that refuse a fresh token hold all jobs until one call succeeds`()
         throws
     {
         let api = try TokenAPI(#"{"refuse": true}"#)
@@ -117,7 +118,7 @@ struct RefusedEndpointTests {
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
     }
 
-    @Test func `what is held ends after max_wait`() throws {
+    @Test func `a job held by refused tokens fails after max_wait`() throws {
         let api = try TokenAPI(#"{"refuse": true}"#)
         let queue = try queue(api)
         try queue.connection.execute("update postrider.services set max_wait = '1 s'")

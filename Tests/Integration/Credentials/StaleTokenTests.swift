@@ -40,7 +40,7 @@ struct StaleTokenTests {
             """)
     }
 
-    @Test func `a token that has ended while jobs were held back is refreshed, and all jobs go on`() throws {
+    @Test func `a token that expires while jobs wait is refreshed, and all jobs succeed`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api.url)
         let worker = try api.worker(queue)
@@ -55,7 +55,7 @@ struct StaleTokenTests {
         #expect(try queue.text("select held_since from postrider.credential_status") == nil)
     }
 
-    @Test func `each job is sent three times at most, and no more tokens are fetched than that takes`() throws {
+    @Test func `jobs with refused tokens are sent at most three times, with only two refreshes`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api.url)
         let worker = try api.worker(queue)
@@ -104,7 +104,7 @@ struct StaleTokenTests {
         (2, "11 min", "{y}", "('x', '-12 min')", "token_expired"),
         (3, "11 min", "{y}", "('z', '-1 s')", "rejected_after_refresh"),
     ])
-    func `a job ends if its endpoint alone refuses a fresh token, or at the third send`(
+    func `a job fails if only its endpoint refuses a fresh token, or at the third send`(
         sends: Int, age: String, accepted: String, others: String, code: String
     ) throws {
         let queue = try queue("http://127.0.0.1:1")
@@ -122,7 +122,7 @@ struct StaleTokenTests {
         ("forced_at = now() - interval '29 s'", "cooldown"), ("forced_at = now() - interval '31 s'", "refreshing"),
         ("forced_at = now() + interval '1 h', refreshed_at = now() + interval '1 h'", "refreshing"),
     ])
-    func `refreshes that refused jobs set off are 30 s apart, whatever was noted before the clock was set back`(
+    func `refreshes for refused jobs are 30 s apart, but a future timestamp causes no wait`(
         note: String, state: String
     ) throws {
         let queue = try queue("http://127.0.0.1:1")

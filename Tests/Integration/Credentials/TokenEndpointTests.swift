@@ -41,8 +41,9 @@ struct TokenEndpointTests {
         ),
         (503, #"{"error": "server_error"}"#, "the token endpoint answered 503 server_error"),
     ])
-    func `an odd answer does not log off, and the next one may be good`(status: Int, text: String, error: String) throws
-    {
+    func `an unknown error from the token endpoint does not log off, and the next refresh works`(
+        status: Int, text: String, error: String
+    ) throws {
         let api = try TokenAPI(Self.settings(status, text))
         let queue = try queue(api)
         let worker = try api.worker(queue)
@@ -60,7 +61,7 @@ struct TokenEndpointTests {
         (400, #"{"error": "invalid_client"}"#), (200, #"{"error": "invalid_grant", "error_description": "revoked"}"#),
         (403, "error=access_denied"),
     ])
-    func `a reason that is known to be final logs off`(status: Int, text: String) throws {
+    func `a final error from the token endpoint logs the credential off`(status: Int, text: String) throws {
         let api = try TokenAPI(Self.settings(status, text))
         let queue = try queue(api)
         let worker = try api.worker(queue)
@@ -71,7 +72,7 @@ struct TokenEndpointTests {
         #expect(api.log("/token").count == 1)
     }
 
-    @Test func `refusals without a known reason log off after ten in a row and ten minutes`() throws {
+    @Test func `ten refusals in a row over ten minutes without a known reason log off`() throws {
         let api = try TokenAPI(Self.settings(400, "{}"))
         let queue = try queue(api)
         let worker = try api.worker(queue)
@@ -90,7 +91,7 @@ struct TokenEndpointTests {
         #expect(try queue.text("select state from postrider.credential_status") == "logged_off")
     }
 
-    @Test func `a form-encoded answer is read, and the client may be known by its form`() throws {
+    @Test func `a refresh with client_auth post works and reads a form-encoded answer`() throws {
         let api = try TokenAPI(#"{"form": true, "post": true, "expires_in": 3600}"#)
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -111,7 +112,9 @@ struct TokenEndpointTests {
     }
 
     @Test(arguments: [("none", "client_id,app"), ("post", "client_id,app,client_secret,{{client_secret}}")])
-    func `the form says who the client is as client_auth has it`(auth: String, fields: String) throws {
+    func `client_auth none sends the client_id, and post also sends the client_secret`(auth: String, fields: String)
+        throws
+    {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -18,7 +18,7 @@ struct TokenFleetTests {
         return queue
     }
 
-    @Test func `a fleet with an ended token refreshes it once, and sends no job more than twice`() throws {
+    @Test func `a fleet refreshes an expired token once and sends no job more than twice`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 300}"#)
         let queue = try queue(api)
         let jobs = Soak.count(8_000, reduced: 400)
@@ -35,12 +35,12 @@ struct TokenFleetTests {
         #expect(try queue.number("select max(attempt) from postrider.job_status") == 1)
     }
 
-    /// The worker is killed while the token is on its way.
+    /// The worker is killed before it receives the answer of the token endpoint.
     ///
-    /// The server has ended the old pair, and the new pair is lost. The server refuses the second use of the old token.
-    /// After a new login, the fleet continues.
+    /// With "hang", the endpoint has already replaced the tokens, and the new pair is lost. The endpoint refuses the
+    /// second use of the old token, so the credential is logged off.
     @Test(arguments: ["delay", "hang"])
-    func `a worker that is killed while it refreshes stops nobody`(step: String) throws {
+    func `after a worker is killed during a refresh, another worker ends all jobs`(step: String) throws {
         for round in 1...Soak.count(15, reduced: 1) {
             let api = try TokenAPI(
                 step == "delay" ? #"{"expired": ["a1"], "delay": 60000}"# : #"{"expired": ["a1"], "hang": true}"#)

@@ -26,7 +26,7 @@ struct TokenLeaseTests {
         try queue.number("select postrider_internal.refresh_end('c', \(epoch ?? "0"), 1, \(rest))::int")
     }
 
-    @Test func `one worker refreshes, and what comes too late is kept for the case that nothing else works`() throws {
+    @Test func `one worker refreshes, and a late token is kept as a spare for a refused refresh`() throws {
         let queue = try queue()
         try queue.connection.execute(
             """
@@ -61,7 +61,7 @@ struct TokenLeaseTests {
                 == [["new", "late"]])
     }
 
-    @Test func `failures in a row wait longer each time, and a login or logout ends the refresh under way`() throws {
+    @Test func `refresh failures back off up to 60 s, and a logout ends the running refresh`() throws {
         let queue = try queue()
         try queue.connection.execute("select postrider_internal.log_in_sealed('c', '{refresh_token}', 'old', null)")
         try queue.connection.execute("select postrider_internal.decide_credential_step('c')")
@@ -92,7 +92,7 @@ struct TokenLeaseTests {
         #expect(try queue.text("select state from postrider.credentials") == "logged_off")
     }
 
-    @Test func `a token that is still good is used to its end, although there will be no new one`() throws {
+    @Test func `a valid token without a refresh token is used until it expires`() throws {
         let api = try TokenAPI()
         let queue = try queue(api.url + "/token")
         // The token expires soon, and there is no refresh token, so the worker cannot refresh it early.
@@ -116,7 +116,7 @@ struct TokenLeaseTests {
         #expect(api.log == ["GET /api/x a1 200", "GET /api/y a1 200"])
     }
 
-    @Test func `without a worker that has the key jobs wait, and say for what`() throws {
+    @Test func `jobs wait if no worker has the sealing key, and explain gives the reason`() throws {
         let api = try TokenAPI()
         let queue = try queue(api.url + "/token")
         let key = api.folder.path("key")
@@ -138,7 +138,7 @@ struct TokenLeaseTests {
         #expect(api.log == ["POST /token r1 200", "GET /api/x a2 200"])
     }
 
-    @Test func `a worker with the wrong key gives a refresh back, and it costs nothing`() throws {
+    @Test func `a worker with the wrong key returns a refresh without counting a failure`() throws {
         let api = try TokenAPI()
         let queue = try queue(api.url + "/token")
         let set = ["credential", "set", "c", "--secret-key-file", api.folder.path("key"), "--database", queue.database]
@@ -160,7 +160,7 @@ struct TokenLeaseTests {
         #expect(try queue.text("select attempt::text from postrider.job_status where id = \(id)") != "2")
     }
 
-    @Test func `token endpoints that do not answer hold up neither other refreshes nor the sealing`() throws {
+    @Test func `silent token endpoints delay neither other refreshes nor the sealing of secrets`() throws {
         let api = try TokenAPI()
         let silent = try TargetServer { _ in [.hang] }
         let queue = try queue(api.url + "/token")
@@ -192,7 +192,7 @@ struct TokenLeaseTests {
             40, until: "select is_sealed and (\(underWay)) = 4 from postrider.credential_status where name = 'b'")
     }
 
-    @Test func `what is said of a refresh that nobody has begun is so`() throws {
+    @Test func `credential_status gives the true reason why a refresh has not begun`() throws {
         let queue = try queue()
         try queue.connection.execute(
             """
@@ -209,7 +209,7 @@ struct TokenLeaseTests {
         #expect(try queue.text(error)?.contains("POSTRIDER_SECRET_KEY") == true)
     }
 
-    @Test func `after the database's clock was set back a refresh begins at once, and one under way has its time`()
+    @Test func `after a clock step back, due refreshes begin at once and running refreshes keep their lease`()
         throws
     {
         let queue = try queue()

@@ -37,7 +37,7 @@ struct TokenRefreshTests {
             "select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
     }
 
-    @Test func `code 801, a refresh, and the call again`() throws {
+    @Test func `an envelope's token_expired code leads to a refresh and a second call`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "expires_in": 3600}"#)
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
@@ -55,7 +55,7 @@ struct TokenRefreshTests {
         #expect(!worker.output.contains("\"r1\"") && !worker.output.contains("\"a2\""))
     }
 
-    @Test func `pages go on with a new token where the first one ends between them`() throws {
+    @Test func `a paginated job continues with a new token when its token expires between pages`() throws {
         let api = try TokenAPI("{}")
         let queue = try queue(
             api,
@@ -74,7 +74,7 @@ struct TokenRefreshTests {
             try queue.text("select result::text from postrider.job_status where id = \(id)") == "[1, 2, 3, 4, 5, 6]")
     }
 
-    @Test func `an open transaction that holds the credential's row holds up its own jobs only`() throws {
+    @Test func `a transaction that locks a credential row delays only the jobs of that credential`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
@@ -93,7 +93,7 @@ struct TokenRefreshTests {
         #expect(api.log.count { $0.hasPrefix("POST /token") } == 1)
     }
 
-    @Test func `a request without the place that the token stands in is not sent`() throws {
+    @Test func `a GET job fails without a call if the token belongs in the JSON body`() throws {
         let api = try TokenAPI()
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
@@ -104,7 +104,7 @@ struct TokenRefreshTests {
         #expect(api.log.isEmpty)
     }
 
-    @Test func `code 802 logs off, and who needs the login fails at once without a call`() throws {
+    @Test func `an envelope's logged_out code logs off, and later jobs fail without a call`() throws {
         let api = try TokenAPI(#"{"logged_out": true}"#)
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
@@ -118,7 +118,7 @@ struct TokenRefreshTests {
         #expect(api.log == ["POST /envelope/x a1 802"])
     }
 
-    @Test func `the envelope's code counts beside a 401, too`() throws {
+    @Test func `an envelope's logged_out code also counts in an answer with status 401`() throws {
         let api = try TokenAPI(#"{"logged_out": true, "envelope_status": 401}"#)
         let queue = try queue(api, Self.story)
         let worker = try api.worker(queue)
@@ -128,7 +128,7 @@ struct TokenRefreshTests {
         #expect(api.log == ["POST /envelope/cart a1 802"])
     }
 
-    @Test func `an envelope that cannot be applied to a 401 leaves it to the status`() throws {
+    @Test func `if the envelope cannot be applied to a 401, the status 401 decides`() throws {
         let api = try TokenAPI(#"{"logged_out": true, "envelope_status": 401}"#)
         let queue = try queue(api, Self.story)
         let path = #"$.code ? (\"2020-01-01\".datetime() < \"2020-01-01T00:00:00+00:00\".datetime())"#
@@ -139,7 +139,7 @@ struct TokenRefreshTests {
         #expect(try end(queue, id) == ["failed", "rejected_after_refresh", "1"])
     }
 
-    @Test func `a token's life may be written with any number of decimals`() throws {
+    @Test func `expires_in may have 20,000 decimals`() throws {
         let api = try TokenAPI(
             "{\"expired\": [\"a1\"], \"expires_in\": \"3600.\(String(repeating: "0", count: 20_000))\"}")
         let queue = try queue(api, Self.story)
@@ -151,7 +151,7 @@ struct TokenRefreshTests {
         #expect(try queue.text("select (\(life))::text from postrider.credentials") == "true")
     }
 
-    @Test func `a refresh refused for good logs off, and all that wait end`() throws {
+    @Test func `a finally refused refresh logs off and fails all waiting jobs`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 300}"#)
         let queue = try queue(api, Self.refreshing)
         try queue.connection.execute(
@@ -172,7 +172,7 @@ struct TokenRefreshTests {
         #expect(try end(queue, id)[0] == "succeeded")
     }
 
-    @Test func `a token endpoint in trouble is tried again, and jobs wait outside the slots`() throws {
+    @Test func `a failing token endpoint is called again, and jobs that wait for it hold no slots`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue, concurrency: 2)
@@ -197,7 +197,7 @@ struct TokenRefreshTests {
         #expect(api.log("/token").filter { $0.hasSuffix("200") }.count == 1)
     }
 
-    @Test func `jobs that wait for a credential go on at once when it is deleted`() throws {
+    @Test func `jobs that wait for a deleted credential fail at once with config`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
@@ -212,7 +212,7 @@ struct TokenRefreshTests {
         #expect(rows == [["failed", "config"]])
     }
 
-    @Test func `a refresh that fails again and again uses up attempts`() throws {
+    @Test func `a refresh that keeps failing uses up the attempts of waiting jobs`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 500}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
@@ -233,7 +233,7 @@ struct TokenRefreshTests {
         #expect(try queue.state(again) != "failed")
     }
 
-    @Test func `a client fetches its token by itself, and again before it ends`() throws {
+    @Test func `a client_credentials token is fetched for the first job and again before it expires`() throws {
         let api = try TokenAPI(#"{"expires_in": 3600}"#)
         let queue = try queue(
             api,
@@ -263,7 +263,7 @@ struct TokenRefreshTests {
         #expect(api.log("/token").count == 3)
     }
 
-    @Test func `a server that gives no new refresh token keeps the old one`() throws {
+    @Test func `the old refresh token stays if a refresh returns no new one`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
@@ -275,7 +275,7 @@ struct TokenRefreshTests {
         #expect(api.log("/token") == ["POST /token r1 200", "POST /token r1 200"])
     }
 
-    @Test func `a token that is refused all the time does not lead to a storm`() throws {
+    @Test func `a token that is always refused is refreshed at most every 30 s`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "keep": true}"#)
         let queue = try queue(api, Self.refreshing)
         let worker = try api.worker(queue)
@@ -297,7 +297,7 @@ struct TokenRefreshTests {
     }
 
     @Test(arguments: [false, true])
-    func `the token's own URL obeys the address rules`(isAllowed: Bool) throws {
+    func `token_url needs allow_private_network for a private address`(isAllowed: Bool) throws {
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try queue(api, Self.refreshing)
         if isAllowed { try queue.connection.execute("update postrider.credentials set allow_private_network = true") }

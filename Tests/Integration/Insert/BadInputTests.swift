@@ -96,7 +96,7 @@ struct BadInputTests {
         ("callback_url", "url, callback_url", "\(good), 'ftp://h/'"),
         ("credential", "url, credential", "\(good), 'x'"),
     ])
-    func `a bad row is refused with its column, a reason and a hint, and nothing is inserted`(
+    func `a bad row inserts nothing and is refused with its column, a reason and a hint`(
         column: String, columns: String, values: String
     ) throws {
         let queue = try EmptyQueue.connect()
@@ -112,7 +112,7 @@ struct BadInputTests {
     }
 
     @Test(arguments: ["priority", "max_attempts", "timeout", "run_at", "query", "ok_statuses"])
-    func `a value that is not of its column's type is PostgreSQL's to refuse`(column: String) throws {
+    func `PostgreSQL refuses a value of the wrong type`(column: String) throws {
         let queue = try EmptyQueue.connect()
         let error = try #require(throws: PGError.self) {
             try queue.execute("insert into postrider.jobs (url, \(column)) values ('http://h/', 'x')")
@@ -120,7 +120,7 @@ struct BadInputTests {
         #expect(error.sqlState?.category == "22")
     }
 
-    @Test func `one bad row of many refuses all of them, and no message holds its password`() throws {
+    @Test func `one bad row refuses the whole INSERT, and the error contains no password`() throws {
         let queue = try TestQueue()
         let error = try #require(throws: PGError.self) {
             try queue.connection.execute(
@@ -138,8 +138,9 @@ struct BadInputTests {
         ("url", "url", "'http://h/{{a.body'"), ("name", "url, name", "'http://h/', 'prev'"),
         ("body_json", "url, body_json", "'http://h/', '{\"a\": \"{{a..b}}\"}'"),
     ])
-    func `the row of a member is held to the rules of templates`(column: String, columns: String, values: String) throws
-    {
+    func `an INSERT of a member refuses bad templates and reserved names`(
+        column: String, columns: String, values: String
+    ) throws {
         let queue = try TestQueue()
         try queue.connection.execute("begin")
         let batch = try queue.insert("kind", "'batch'")
@@ -149,7 +150,7 @@ struct BadInputTests {
         #expect(error.sqlState == SQLState(rawValue: "PR001") && error.column == column, "\(error)")
     }
 
-    @Test func `a job is never changed or removed by hand`() throws {
+    @Test func `UPDATE, DELETE and TRUNCATE of jobs are refused, but cancel and reschedule work`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         for statement in [
@@ -172,14 +173,14 @@ struct BadInputTests {
         ("--memory", ["--memory", "16MiB"]), ("--memory", ["--memory", "1 GiB"]), ("--memory", ["--memory", "256MB"]),
         ("--log-format", ["--log-format", "xml"]), ("--colour", ["--colour"]), ("--database", ["--database", "a b c"]),
     ])
-    func `a bad flag ends with 64 and one line that names it`(flag: String, words: [String]) throws {
+    func `a bad flag ends the worker with exit code 64 and one line naming it`(flag: String, words: [String]) throws {
         let outcome = try WorkerProcess.run(["run"] + words)
         #expect(outcome.status == 64)
         #expect(outcome.output.split(separator: "\n").count == 1)
         #expect(outcome.output.contains(flag))
     }
 
-    @Test func `a database that is not there ends with 69, one without the schema with 78`() throws {
+    @Test func `the worker exits with 69 without a database and with 78 without the schema`() throws {
         let outcome = try WorkerProcess.run(["--database", "host=127.0.0.1 port=\(TargetServer.freePort())"])
         #expect(outcome.status == 69)
         #expect(outcome.output.split(separator: "\n").count == 1)

@@ -138,7 +138,9 @@ struct BadSpecTests {
             "no step"
         ),
     ])
-    func `a template or run_if may name only what has ended by then`(place: String, spec: String, word: String) throws {
+    func `a template or run_if may name only steps that end before its own`(place: String, spec: String, word: String)
+        throws
+    {
         let error = try expectRefusal(of: spec, at: place)
         #expect(error.message.contains(word))
     }
@@ -159,13 +161,13 @@ struct BadSpecTests {
         (#"{"url": "http://h/", "body": {"a": 1}}"#, "body_json"),
         (#"{"url": "http://h/", "ok_statuses": [200]}"#, "{[200,300),[404,405)}"),
     ])
-    func `the hint shows how it is written`(spec: String, hint: String) throws {
+    func `the hint for a misspelled key or bad value shows the right form`(spec: String, hint: String) throws {
         let queue = try PGConnection(SpecQueue.made.get())
         let error = try #require(throws: PGError.self) { try queue.execute("select postrider.submit('\(spec)')") }
         #expect(error.hint?.contains(hint) == true, "\(error.message): \(error.hint ?? "")")
     }
 
-    @Test func `more than 1 MB, 33 levels and 10,001 elements are too much, and one less is not`() throws {
+    @Test func `a spec may have at most 1 MiB, 32 levels and 10,000 elements`() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: #"{"chain": ["#, count: levels - 1) + "{\(Self.host)}"
                 + String(repeating: "]}", count: levels - 1)
@@ -196,7 +198,7 @@ struct BadSpecTests {
         ("$.do.chain[0].url", #"{"list": [1], "do": {"chain": [{"url": "ftp://h/"}]}}"#),
         ("$.do.url", #"{"list": [1], "do": {"url": "http://h/{{item"}}"#),
     ])
-    func `an each of a row is held to the same rules`(place: String, each: String) throws {
+    func `the each column of an INSERT obeys the same rules as a spec`(place: String, each: String) throws {
         let queue = try PGConnection(SpecQueue.made.get())
         let error = try #require(throws: PGError.self) {
             try queue.execute("insert into postrider.jobs (kind, each) values ('batch', '\(each)')")

@@ -16,7 +16,7 @@ struct ClientEncodingTests {
         ]
     }
 
-    @Test func `a worker sends and stores what the row and the answer hold`() throws {
+    @Test func `a worker with a LATIN1 client encoding sends, stores and shows text unchanged`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let folder = try TestFolder()
@@ -39,7 +39,7 @@ struct ClientEncodingTests {
         }
     }
 
-    @Test func `commands take and show any text`() throws {
+    @Test func `commands with a LATIN1 client encoding accept and show any text`() throws {
         let queue = try TestQueue()
         let folder = try TestFolder()
         try folder.write("job", #"{"url": "http://h/", "tag": "é€", "run_at": "2100-01-01"}"#)

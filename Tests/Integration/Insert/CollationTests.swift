@@ -14,7 +14,7 @@ struct CollationTests {
     }
 
     @Test(.enabled(if: try TestCluster.hasICU, CollationTests.icu))
-    func `a Turkish database keeps users of a cache apart, and a job's headers before its service's`() throws {
+    func `a Turkish database separates cached answers by user and lets job headers replace service headers`() throws {
         let queue = try TestQueue(locale: .turkish)
         try #require(try queue.text("select lower('I')") == "ı")
         let worker = try RunningWorker(queue.database)
@@ -36,7 +36,7 @@ struct CollationTests {
     }
 
     @Test(.enabled(if: try TestCluster.hasICU, CollationTests.icu))
-    func `a Turkish database refuses and takes what any other does`() throws {
+    func `a Turkish database treats upper-case headers, weekdays, hosts and charsets like any other database`() throws {
         let queue = try TestQueue(locale: .turkish)
         for header in ["TRANSFER-ENCODING", "KEEP-ALIVE", "TRAILER", "PROXY-AUTHORIZATION"] {
             #expect(throws: PGError.self, "\(header)") {
@@ -60,7 +60,7 @@ struct CollationTests {
                 == "iso-8859-9")
     }
 
-    @Test func `digits are 0 to 9 and spaces are those of JSON, also where a locale knows more of them`() throws {
+    @Test func `cron and templates accept only digits 0 to 9 and JSON spaces in every locale`() throws {
         let queue = try TestQueue(locale: .ofAllDigits)
         try #require(try queue.text(#"select ('٣' ~ '^\d$')::text"#) == "true")
         func refusal(_ sql: String) -> String? {

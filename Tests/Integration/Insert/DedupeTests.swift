@@ -14,7 +14,7 @@ struct DedupeTests {
     private static let insert = "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k')"
 
     @Test
-    func `a second job with the key is refused and names the one that has it; another queue's is none of its business`()
+    func `a queue refuses a second job with the same dedupe_key and names the first job`()
         throws
     {
         let queue = try TestQueue()
@@ -31,7 +31,7 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 3)
     }
 
-    @Test func `find_job gives the unfinished job of a key to those who may see it`() throws {
+    @Test func `find_job returns the unfinished job of a key to roles that may see it`() throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let id = try client.query(
@@ -57,7 +57,7 @@ struct DedupeTests {
         "body, convert_to(repeat('1', 20000000), 'UTF8')",
         "on_success, 'nothing'", "extract, '$.a ? (@.b starts with $c)'",
     ])
-    func `a row that breaks a rule is refused though its key is taken`(column: String) throws {
+    func `a bad row with on_duplicate skip is refused even if its key is taken`(column: String) throws {
         let queue = try TestQueue()
         try queue.insert("url, dedupe_key", "'http://h/', 'k'")
         let parts = column.split(separator: ",", maxSplits: 1)
@@ -69,7 +69,7 @@ struct DedupeTests {
         #expect(error.column == String(parts[0]))
     }
 
-    @Test func `skip leaves the row out, by itself or among others, and RETURNING does not show it`() throws {
+    @Test func `on_duplicate skip leaves out rows with a taken key, and RETURNING does not show them`() throws {
         let queue = try TestQueue()
         try queue.insert("url, dedupe_key", "'http://h/', 'a'")
         let returned = try queue.rows(
@@ -95,7 +95,7 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == 2)
     }
 
-    @Test func `the key is free once the job has ended, be it by success, failure, cancel or expiry`() throws {
+    @Test func `a dedupe_key is free once its job has succeeded, failed or been cancelled`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -121,7 +121,7 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider_internal.dedupe_keys") == 1)
     }
 
-    @Test func `a cancelled job whose callbacks are still to run has ended`() throws {
+    @Test func `a cancelled job frees its dedupe_key before its callbacks have run`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, dedupe_key, notify", "'http://h/', 'k', true")
         try queue.connection.execute("select postrider.cancel(\(id))")
@@ -129,7 +129,7 @@ struct DedupeTests {
         try queue.connection.execute(Self.insert)
     }
 
-    @Test func `of many that insert one key at once one wins; a rolled-back INSERT frees it for who waits`() throws {
+    @Test func `concurrent INSERTs never share a dedupe_key, and a rollback frees it for a waiting INSERT`() throws {
         let queue = try TestQueue()
         let holder = try PGConnection(queue.database)
         try holder.execute("begin; \(Self.insert)")
@@ -166,7 +166,7 @@ struct DedupeTests {
         #expect(try queue.number("select count(*) from postrider.jobs where dedupe_key like 'r%'") > 10)
     }
 
-    @Test func `retry takes the key again, and is refused while another unfinished job has it, in a tree too`() throws {
+    @Test func `retry takes the dedupe_key again or is refused if another unfinished job has it`() throws {
         let queue = try TestQueue()
         let first = try queue.insert("url, dedupe_key", "'http://h/', 'k'")
         try queue.connection.execute("select postrider.cancel(\(first))")
@@ -192,7 +192,7 @@ struct DedupeTests {
                 == .uniqueViolation)
     }
 
-    @Test func `a member that is skipped takes what is below it along, and the others keep their places`() throws {
+    @Test func `a skipped member is left out with its descendants, and other members keep their positions`() throws {
         let queue = try TestQueue()
         try queue.insert("url, dedupe_key", "'http://h/', 'k'")
         let tree = try queue.number(
@@ -251,7 +251,7 @@ struct DedupeTests {
     @Test(arguments: [
         ("dedupe_key", "''"), ("dedupe_key", "repeat('a', 1001)"), ("on_duplicate", "'no'"), ("on_duplicate", "null"),
     ])
-    func `a key of no length or too great a one and an unknown word are refused by column`(
+    func `an empty or too long dedupe_key and an unknown on_duplicate are refused by column`(
         column: String, value: String
     ) throws {
         let queue = try TestQueue()
@@ -263,7 +263,7 @@ struct DedupeTests {
         try queue.insert("url, queue, dedupe_key", "'http://h/', repeat('é', 200), repeat('€', 1000)")
     }
 
-    @Test func `INSERT SELECT of many keys, and COPY, and the leader drops the keys of what has ended`() throws {
+    @Test func `INSERT SELECT takes many dedupe keys, and prune_dedupe deletes keys of finished jobs`() throws {
         let queue = try TestQueue()
         let count = Soak.count(100_000, reduced: 5_000)
         try queue.insert(count, "url, dedupe_key", "'http://h/' || i, 'k' || i")

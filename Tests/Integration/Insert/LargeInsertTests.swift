@@ -7,7 +7,7 @@ import Testing
 
 /// INSERTs of more rows than the fast path handles.
 struct LargeInsertTests {
-    @Test func `a large INSERT drains, and small ones beside it are not held up`() throws {
+    @Test func `a large INSERT drains without delaying small INSERTs of a higher priority`() throws {
         let count = Soak.count(3_000_000, reduced: 30_000)
         let nginx = try NginxServer(firstPort: 23_480)
         let url = "http://127.0.0.1:\(nginx.port)/text"
@@ -49,7 +49,7 @@ struct LargeInsertTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
     }
 
-    @Test func `what expires, or is followed by something, queues up behind a large INSERT like all others`() throws {
+    @Test func `jobs with an expiry or notify wait behind an earlier large INSERT`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(11_000, "url", "'\(target.url)/ok/' || i")
@@ -65,7 +65,7 @@ struct LargeInsertTests {
         #expect(paths.contains("/ok/told") && paths.contains("/ok/dated"))
     }
 
-    @Test func `cancel_all finds what a large INSERT has left to be fed`() throws {
+    @Test func `cancel_all cancels jobs of a large INSERT that are still in the intake`() throws {
         let queue = try TestQueue()
         try queue.insert(12_000, "url, tag", "'http://h/' || i, 'large'")
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
@@ -73,7 +73,7 @@ struct LargeInsertTests {
         #expect(try queue.number("select count(*) from postrider_internal.results where state = 'c'") == 12_000)
     }
 
-    @Test func `one of which an open transaction has cancelled jobs holds up no INSERT that came later`() throws {
+    @Test func `an open transaction that cancels jobs in the intake does not delay a later INSERT`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         for lane in ["a", "b"] { try queue.insert(11_000, "url, lane", "'\(target.url)/ok/' || i, '\(lane)'") }
@@ -93,7 +93,7 @@ struct LargeInsertTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `ids beyond the ranges made ahead land in the overflow, run, and are followed by a new range`() throws {
+    @Test func `jobs beyond the last partition go to the overflow, run, and lead to a new partition`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         _ = try queue.number("select setval('postrider.jobs_id_seq', 1999900)")
@@ -116,7 +116,7 @@ struct LargeInsertTests {
     }
 
     @Test(arguments: ["true", "nextval('postrider.jobs_id_seq') > 0"])
-    func `a large INSERT leaves each of its ids in the lists once and in order, with gaps between them and without`(
+    func `a large INSERT lists each id once and in order, with or without gaps`(
         filter: String
     ) throws {
         let queue = try TestQueue()
@@ -160,7 +160,7 @@ struct LargeInsertTests {
         ("body_json", "('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
         ("metadata", "('[' || repeat('1e131000,', 600) || '0]')::jsonb"),
     ])
-    func `one bad row in a large INSERT of rows that are alike is found`(column: String, value: String) throws {
+    func `one bad row in a large INSERT of equal rows refuses the whole INSERT`(column: String, value: String) throws {
         let queue = try TestQueue(sharedBy: #function)
         let good = try #require(
             try queue.text(
@@ -190,7 +190,7 @@ struct LargeInsertTests {
     ]
 
     @Test(arguments: Soak.isOn ? spreads : [spreads[2], spreads[4]])
-    func `lists hold about a thousand ids of a lane, or some hundred of lanes with few jobs, and are fed by jobs`(
+    func `intake lists and feed steps have bounded numbers of jobs for every spread of lanes`(
         lane: String, most: Int64, mostShared: Int64
     ) throws {
         let queue = try TestQueue()
@@ -257,7 +257,7 @@ struct LargeInsertTests {
         }
     }
 
-    @Test func `a track whose lane looks like a host does not let a bad URL in`() throws {
+    @Test func `a bad URL is refused even if a track with its host and port exists`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -6,7 +6,7 @@ import Testing
 
 /// `postrider.jobs` through the models of SQLAlchemy and Django.
 struct ORMTests {
-    @Test func `SQLAlchemy reflects jobs, inserts one and reads it back`() throws {
+    @Test func `SQLAlchemy reflects jobs, inserts a job and reads it back`() throws {
         let queue = try TestQueue()
         let output = try PythonProgram.run(
             "Tests/ORM/sqlalchemy_jobs.py", [TestRole.client.database(queue.database), "http://h/x"])
@@ -19,7 +19,7 @@ struct ORMTests {
         #expect(rows == [["$.data.items", #"{"a": [1, null]}"#, nil]])
     }
 
-    @Test func `Django reads both columns as text, inserts a job and reads it back`() throws {
+    @Test func `Django reads extract and run_if as text, inserts a job and reads it back`() throws {
         let queue = try TestQueue()
         let output = try PythonProgram.run(
             "Tests/ORM/django_jobs.py", [TestRole.client.database(queue.database), queue.database, "http://h/x"])
@@ -36,7 +36,9 @@ struct ORMTests {
         ("extract", "'$.a ? (@ > $x)'", "uses a variable, and there are none"),
         ("extract", "'$.a' || repeat('.b', 2000)", "is longer than 2000 characters"),
     ])
-    func `a path that is none is refused with its column`(column: String, value: String, reason: String) throws {
+    func `an invalid jsonpath in extract is refused with its column`(column: String, value: String, reason: String)
+        throws
+    {
         let queue = try TestQueue()
         let error = #expect(throws: PGError.self) {
             try queue.insert("url, \(column)", "'http://h/', \(value)")
@@ -55,7 +57,7 @@ struct ORMTests {
         #expect(error?.message == "$.chain[1].run_if: is not a jsonpath")
     }
 
-    @Test func `a path is stored as it was written, and a value of type jsonpath is taken, too`() throws {
+    @Test func `extract stores a text as written and also accepts a value of type jsonpath`() throws {
         let queue = try TestQueue()
         try queue.insert("url, extract", "'http://h/', '$.a[*]'")
         try queue.insert("url, extract", "'http://h/', '$.a[*]'::jsonpath")

@@ -63,13 +63,14 @@ struct PlantSpecTests {
             ]
         ),
     ])
-    func `each shape becomes rows with parents and positions`(spec: String, expected: [String]) throws {
+    func `submit turns each shape of spec into rows with parents and positions`(spec: String, expected: [String]) throws
+    {
         let queue = try TestQueue()
         let found = try rows(queue, submit(queue, spec))
         #expect(found.sorted() == expected.sorted())
     }
 
-    @Test func `the keys beside chain and batch are columns of that row`() throws {
+    @Test func `keys next to chain or batch set columns of the chain's or batch's row`() throws {
         let queue = try TestQueue()
         let root = try submit(
             queue,
@@ -86,7 +87,7 @@ struct PlantSpecTests {
         #expect(try queue.text("select encode(body, 'hex') from postrider.jobs where url is not null") == "c3a4")
     }
 
-    @Test func `every column that a spec may give arrives, and a null is the same as leaving it out`() throws {
+    @Test func `a null in a spec equals a left out key for each column`() throws {
         let queue = try TestQueue()
         let columns = try queue.rows(
             """
@@ -112,13 +113,13 @@ struct PlantSpecTests {
         }
     }
 
-    @Test func `a body_json of null is no body`() throws {
+    @Test func `a body_json of null in a spec means no JSON body`() throws {
         let queue = try TestQueue()
         let id = try submit(queue, #"{"url": "http://h/", "method": "POST", "body": "x", "body_json": null}"#)
         #expect(try queue.text("select convert_from(body, 'UTF8') from postrider.jobs where id = \(id)") == "x")
     }
 
-    @Test func `values are read by their types where a session quotes the names of types`() throws {
+    @Test func `submit reads body and body_json correctly with quote_all_identifiers on`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("set quote_all_identifiers = on")
         let text = try submit(queue, #"{"url": "http://h/", "method": "POST", "body": "a\\b"}"#)
@@ -129,7 +130,7 @@ struct PlantSpecTests {
         #expect(json == text + 1)
     }
 
-    @Test func `a spec can join a batch or chain that has not ended`() throws {
+    @Test func `submit adds steps and batches to a chain that has not ended`() throws {
         let queue = try TestQueue()
         let root = try submit(queue, #"{"chain": [{"name": "a", "url": "http://h/a"}]}"#)
         let step = try submit(
@@ -142,7 +143,7 @@ struct PlantSpecTests {
                 .map { $0 } == [[String(step), "2"], [String(batch), "3"]])
     }
 
-    @Test func `ten thousand members are planted in order`() throws {
+    @Test func `submit inserts 10,000 members in order`() throws {
         let queue = try TestQueue()
         let spec =
             #"{"batch": ["#
@@ -158,7 +159,7 @@ struct PlantSpecTests {
                 """) == 10_000)
     }
 
-    @Test func `an each makes one member for each element, of whatever shape, by whom the batch came from`() throws {
+    @Test func `an each makes one member per element, with the creator of the batch`() throws {
         let queue = try TestQueue()
         let root = try submit(
             queue,
@@ -186,7 +187,7 @@ struct PlantSpecTests {
         (#"a\u00e4\\"#, "61c3a45c"), (#"\\x4142"#, "4142"), (#"\\x00fF"#, "00ff"), (#"\\x"#, ""), (#"\\x4"#, "5c7834"),
         (#"\\x41 "#, "5c78343120"), ("", ""),
     ])
-    func `the body of a spec is text, or bytes as INSERT writes them`(body: String, hex: String) throws {
+    func `the body in a spec may be text or bytes in hex notation`(body: String, hex: String) throws {
         let queue = try TestQueue()
         let id = try queue.number(
             #"select postrider.submit('{"url": "http://h/", "method": "POST", "body": "\#(body)"}')"#)

@@ -43,7 +43,7 @@ struct RequestSizeTests {
     }
 
     @Test(arguments: ["body", "body_json", "body_form", "body_parts"])
-    func `a body of the size allowed is taken, one more byte is refused by its column`(column: String) throws {
+    func `a body of max_request_body bytes is accepted, and one more byte is refused by column`(column: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set max_request_body = 100000")
         #expect(Self.refusal(queue, "url, \(column)", "'http://h/', \(Self.body(column, 100_000))") == nil)
@@ -60,7 +60,7 @@ struct RequestSizeTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 2)
     }
 
-    @Test func `the attack's rows are refused, and in no time`() throws {
+    @Test func `a 200 MB body is refused, and huge JSON exponents are refused within 5 s`() throws {
         let queue = try TestQueue()
         let huge = Self.refusal(queue, "url, body", "'http://h/', convert_to(repeat('x', 200000000), 'UTF8')")
         #expect(huge?.sqlState?.rawValue == "PR001")
@@ -83,7 +83,7 @@ struct RequestSizeTests {
         #expect(few == nil)
     }
 
-    @Test func `JSON is counted as its text, however its numbers are kept`() throws {
+    @Test func `json_bytes equals the length of the JSON text for all forms of numbers`() throws {
         let queue = try TestQueue()
         for text in [
             "'[1, -2, 0, 0.00, 1.50, 1e20, -1e-7, 12345678901234567890.000123]'",
@@ -103,7 +103,9 @@ struct RequestSizeTests {
     }
 
     @Test(arguments: [("1", "65535"), ("2", "536870913"), ("3", "null"), ("4", "-1")])
-    func `the setting is bounded`(_: String, value: String) throws {
+    func `settings.max_request_body refuses null and values below 64 KiB or above 512 MiB`(_: String, value: String)
+        throws
+    {
         let queue = try TestQueue()
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("update postrider.settings set max_request_body = \(value)")
@@ -113,7 +115,7 @@ struct RequestSizeTests {
     }
 
     @Test(arguments: ["body_json", "body_form", "body_parts"])
-    func `a body that outgrows the limit when its templates are filled ends its step`(column: String) throws {
+    func `a step fails with too_large if filled templates make its body exceed the limit`(column: String) throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set max_request_body = 100000")
@@ -142,7 +144,7 @@ struct RequestSizeTests {
                 ])
     }
 
-    @Test func `a webhook goes without a result that makes it too large`() throws {
+    @Test func `a webhook omits a result that would make it too large`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set max_request_body = 100000")

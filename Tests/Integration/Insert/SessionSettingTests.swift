@@ -63,7 +63,9 @@ struct SessionSettingTests {
         "select postrider.cache_invalidate('', 'http://h/%')::text",
     ]
 
-    @Test(arguments: settings) func `every statement does the same as without`(setting: String) throws {
+    @Test(arguments: settings) func `SQL statements give the same results with unusual session settings`(
+        setting: String
+    ) throws {
         let usual = try TestQueue()
         let other = try TestQueue()
         try makeFunctions(in: usual)
@@ -75,7 +77,7 @@ struct SessionSettingTests {
     }
 
     @Test(arguments: settings + ["datestyle = German", "intervalstyle = sql_standard", "bytea_output = escape"])
-    func `a worker in such a database makes calls of every kind`(setting: String) throws {
+    func `a worker runs all kinds of jobs in a database with unusual settings`(setting: String) throws {
         let api = try SmallAPIServer()
         let queue = try TestQueue()
         try makeFunctions(in: queue)

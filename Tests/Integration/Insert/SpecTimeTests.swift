@@ -20,7 +20,7 @@ struct SpecTimeTests {
         return client
     }
 
-    @Test func `what an each makes has the times that a step beside it has`() throws {
+    @Test func `members of an each get the same times as a step of the same spec`() throws {
         let queue = try TestQueue()
         let client = try client(of: queue)
         let times = #""run_at": "01/07/2027 09:00", "expires_at": "25/12/2027""#
@@ -51,7 +51,7 @@ struct SpecTimeTests {
         #expect(try queue.state(root) == "running")
     }
 
-    @Test func `words mean what they mean when it is inserted, by a row too`() throws {
+    @Test func `now and tomorrow in an each mean the time of the INSERT`() throws {
         let queue = try TestQueue()
         let client = try client(of: queue)
         let each = """
@@ -75,7 +75,7 @@ struct SpecTimeTests {
             try queue.number("select count(distinct run_at) from postrider.jobs where tag in ('made', 'plain')") <= 2)
     }
 
-    @Test func `a time that is none is refused by its place`() throws {
+    @Test func `an invalid time in a spec is refused with its place`() throws {
         let queue = try TestQueue()
         let client = try client(of: queue)
         let error = #expect(throws: PGError.self) {
@@ -87,7 +87,7 @@ struct SpecTimeTests {
         #expect(error?.message.hasPrefix("$.batch.do.chain[0].run_at: ") == true, "\(error?.message ?? "")")
     }
 
-    @Test func `a schedule keeps the times of its steps, and words are read at each tick`() throws {
+    @Test func `a schedule stores absolute times with their zone and keeps words like tomorrow`() throws {
         let queue = try TestQueue()
         let client = try client(of: queue)
         try client.execute(

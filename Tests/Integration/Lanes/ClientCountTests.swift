@@ -30,7 +30,8 @@ struct ClientCountTests {
         #expect(TestClock.now - ended <= Soak.nanoseconds(2))
     }
 
-    @Test func `an error in the count stops no other count, is shown, and a recount repairs it`() throws {
+    @Test func `a failed client count appears in client_status, stops no other count and recovers by a recount`() throws
+    {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -104,7 +105,7 @@ struct ClientCountTests {
         }
     }
 
-    @Test func `ends of every kind and retries are counted`() throws {
+    @Test func `the client counts stay exact when jobs end, are cancelled or are retried`() throws {
         let fixture = try LimitFixture("max_unfinished, max_lanes", "1000, 1000")
         func check(_ expected: String, _ place: String) throws {
             try fixture.count()
@@ -157,7 +158,7 @@ struct ClientCountTests {
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_deltas") == 0)
     }
 
-    @Test func `jobs from before the limits are counted, in steps, while jobs come and go`() throws {
+    @Test func `a recount includes jobs older than the limits while clients insert and cancel jobs`() throws {
         let fixture = try LimitFixture(role: "nobody", "max_unfinished", "1")
         let insert =
             "insert into postrider.jobs (url, run_at) select 'http://h' || i % 7 || '/', now() + interval '1 h'"
@@ -191,7 +192,8 @@ struct ClientCountTests {
                 fixture.client) == nil)
     }
 
-    @Test(arguments: [false, true]) func `an INSERT with thousands of lanes is counted in steps, by a recount too`(
+    @Test(arguments: [false, true])
+    func `the leader counts an INSERT with thousands of lanes in steps, also during a recount`(
         isRecount: Bool
     ) throws {
         let fixture = try LimitFixture("max_unfinished, max_lanes", "1000000, 1000000")
@@ -224,7 +226,8 @@ struct ClientCountTests {
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
-    @Test(arguments: Soak.stormSeeds) func `counts stay exact under sessions that insert, roll back, cancel and retry`(
+    @Test(arguments: Soak.stormSeeds)
+    func `client counts stay exact while sessions insert, roll back, cancel and retry jobs`(
         seed: UInt64
     ) throws {
         let fixture = try LimitFixture(role: "*", "max_unfinished, max_lanes", "10000000, 1000000")

@@ -9,7 +9,7 @@ import Testing
 struct ClientLimitTests {
     private let client = TestRole.client.name
 
-    @Test func `each limit refuses an INSERT by its column and says what to do`() throws {
+    @Test func `each client limit refuses an INSERT with the column, the limit and a hint`() throws {
         let fixture = try LimitFixture(
             "max_unfinished, max_lanes, min_priority, max_priority, max_timeout, max_request_body, may_download",
             "10, 3, -4, 4, '2 min', 20, false")
@@ -93,7 +93,7 @@ struct ClientLimitTests {
             """)
     }
 
-    @Test func `a single row on a known track meets the same limits`() throws {
+    @Test func `client limits also hold for a single row on an existing track`() throws {
         let fixture = try LimitFixture(
             "max_unfinished, max_priority, max_timeout, max_request_body", "2, 4, '1 min', 20")
         for priority in [0, 5] {
@@ -120,7 +120,7 @@ struct ClientLimitTests {
         #expect(try fixture.usage() == "2 -")
     }
 
-    @Test func `a transaction counts what it has inserted before, less what it has rolled back`() throws {
+    @Test func `a transaction's earlier rows count towards its limits, except rolled back rows`() throws {
         let fixture = try LimitFixture("max_unfinished, max_lanes", "10, 3")
         func rows(_ count: Int, _ lane: String) -> String {
             "insert into postrider.jobs (url) select 'http://\(lane)/' from generate_series(1, \(count))"
@@ -138,7 +138,7 @@ struct ClientLimitTests {
         #expect(try fixture.queue.number("select count(*) from postrider_internal.client_new_lanes") == 0)
     }
 
-    @Test func `of two sessions each sees the other's rows once they are committed and counted`() throws {
+    @Test func `a session's limit check includes rows of other sessions once committed and counted`() throws {
         let fixture = try LimitFixture("max_unfinished", "10")
         let other = try TestRole.client.connect(fixture.queue)
         let six = "insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 6)"
@@ -158,7 +158,7 @@ struct ClientLimitTests {
         try fixture.client.execute("insert into postrider.jobs (url) select 'http://h/' from generate_series(1, 4)")
     }
 
-    @Test func `an asterisk counts each client without a row by itself`() throws {
+    @Test func `the limit row with an asterisk applies to each client without its own row separately`() throws {
         let fixture = try LimitFixture(role: "*", "max_unfinished", "2")
         let stranger = try TestRole.stranger.connect(fixture.queue)
         let two = "insert into postrider.jobs (url) values ('http://h/'), ('http://h/')"
@@ -189,7 +189,7 @@ struct ClientLimitTests {
         try fixture.client.execute(two)
     }
 
-    @Test func `owner, admins and workers are exempt; a changed role counts as the one it was changed to`() throws {
+    @Test func `limits exempt the owner and workers, but not after SET ROLE to a client`() throws {
         let fixture = try LimitFixture(role: "*", "max_unfinished, max_priority", "0, 0")
         let row = "insert into postrider.jobs (url, priority) values ('http://h/', 1)"
         try fixture.limit(TestRole.worker.name, "max_unfinished", "0")
@@ -211,7 +211,7 @@ struct ClientLimitTests {
         #expect(TestRole.refusal(of: "select app.add()", try TestRole.nobody.connect(fixture.queue)) == "PR015")
     }
 
-    @Test func `rows by submit and COPY meet the limits`() throws {
+    @Test func `client limits hold for rows inserted by submit and by COPY`() throws {
         let fixture = try LimitFixture("max_unfinished, max_priority", "3, 0")
         let spec = """
             select postrider.submit('{"batch": [{"url": "http://h/1"}, {"url": "http://h/2"},
@@ -240,7 +240,7 @@ struct ClientLimitTests {
         #expect(try fixture.truth()?.hasPrefix("7 ") == true)
     }
 
-    @Test func `webhooks, ticks and members of an each are counted and not refused`() throws {
+    @Test func `webhooks, schedule ticks and members of an each count towards limits but are not refused`() throws {
         let target = try TargetServer { request in
             request.path == "/list" ? TargetStep.answer(200, #"{"ids": [1, 2, 3]}"#) : TargetStep.byPath(request)
         }

@@ -20,7 +20,7 @@ struct HeldBackTests {
         (429, ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2"], "http_429"),
         (429, ["X-RateLimit-Reset: 2s"], "http_429"), (503, ["retry-after-ms: 2000"], "http_status"),
     ])
-    func `who is asked to wait waits that long, with its whole lane, and uses no attempt`(
+    func `a 429 or 503 with a wait pauses the lane and uses no counted attempt`(
         status: Int, headers: [String], code: String
     ) throws {
         let target = try TargetServer(answer: Self.answers(headers, status: status, refusals: 1))
@@ -53,7 +53,7 @@ struct HeldBackTests {
         #expect(try #require(calls.last).path == "/other/mate" || again <= (calls.last?.arrivedAt ?? 0))
     }
 
-    @Test func `a lane whose calls are refused all at once waits once, and at_most_once jobs wait with the others`()
+    @Test func `16 jobs refused together by 429 succeed at their second call, also with at_most_once`()
         throws
     {
         let refusals = 1
@@ -75,7 +75,7 @@ struct HeldBackTests {
         #expect(try queue.number("select count(*) from postrider_internal.throttled_lanes") == 0)
     }
 
-    @Test func `what a 429 holds back keeps its place, pause after pause`() throws {
+    @Test func `jobs refused by 429 keep their order through repeated pauses`() throws {
         let target = try TargetServer { request in
             request.turn == 1 ? TargetStep.answer(429, headers: ["Retry-After: 1"]) : TargetStep.answer(200)
         }
@@ -108,7 +108,7 @@ struct HeldBackTests {
                 == "the server asked, by Retry-After or RateLimit, for a wait of 2.0 s")
     }
 
-    @Test func `who is held back for longer than max_wait fails, and a person's retry begins a new count`() throws {
+    @Test func `a job refused for longer than max_wait fails, and postrider.retry restarts its max_wait`() throws {
         let target = try TargetServer { _ in TargetStep.answer(429, headers: ["Retry-After: 1"]) }
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -128,7 +128,7 @@ struct HeldBackTests {
         #expect(try queue.state(id) != "failed")
     }
 
-    @Test func `who was cancelled while it was held back, and runs again later, has not waited meanwhile`() throws {
+    @Test func `the time between cancel and retry does not count towards max_wait`() throws {
         let target = try TargetServer(answer: Self.answers(["Retry-After: 1"], status: 429, refusals: 2))
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -150,7 +150,7 @@ struct HeldBackTests {
                 == [["1", "429"], ["2", "429"], ["2", "200"]])
     }
 
-    @Test func `a max_wait beyond a century is refused, and a row from before that waits like any other`() throws {
+    @Test func `max_wait above 100 years is refused, and a service that already has it works`() throws {
         let target = try TargetServer { request in
             request.turn == 1 ? TargetStep.answer(429, headers: ["Retry-After: 1"]) : TargetStep.answer(200)
         }
@@ -168,7 +168,7 @@ struct HeldBackTests {
     }
 
     @Test(arguments: [(429, "http_429"), (503, "http_status")])
-    func `a job whose time ends while its lane waits fails with what the server said, for it was sent`(
+    func `a job sent once that expires during a lane pause fails with the server's status`(
         status: Int, code: String
     ) throws {
         let target = try TargetServer { _ in TargetStep.answer(status, headers: ["Retry-After: 600"]) }
@@ -189,7 +189,7 @@ struct HeldBackTests {
     }
 
     @Test(arguments: [429, 403])
-    func `a wait in no known form counts as absent and is quoted`(status: Int) throws {
+    func `an unreadable Retry-After is ignored and quoted in the error`(status: Int) throws {
         let long = "in a while, or " + String(repeating: "x", count: 40)
         let target = try TargetServer(
             answer: Self.answers(["Retry-After: \(long)"], status: status, refusals: status == 429 ? 1 : 9))
@@ -204,7 +204,7 @@ struct HeldBackTests {
         #expect(error?.hasSuffix(quote) == true, "\(error ?? "")")
     }
 
-    @Test func `a job that expires while it is refused fails with what the server said`() throws {
+    @Test func `a job that expires during a call refused with 429 fails with http_429`() throws {
         let target = try TargetServer { _ in [.pause(milliseconds: 700)] + TargetStep.answer(429) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -216,7 +216,7 @@ struct HeldBackTests {
         #expect(code == (target.requests.isEmpty ? "expired" : "http_429"))
     }
 
-    @Test func `a lane that nobody calls after its last 429 is forgotten two hours later`() throws {
+    @Test func `the leader deletes a lane's refusal streak two hours after its last 429`() throws {
         let queue = try TestQueue()
         let worker = try queue.number(
             "select worker from postrider_internal.enlist(0, 'leader', '0.1.0', null, 1, '{}', '{}')")

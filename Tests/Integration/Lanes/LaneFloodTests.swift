@@ -33,7 +33,7 @@ struct LaneFloodTests {
           from postrider.jobs j join postrider_internal.results r on r.job_id = j.id where j.tag = 'other'
         """
 
-    @Test func `the jobs of one lane start within a second beside 300,000 lanes with one job each`() throws {
+    @Test func `jobs of one lane start within a second during a flood of one-job lanes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try flood(queue, target, priority: 0)
@@ -50,7 +50,7 @@ struct LaneFloodTests {
         #expect(try queue.number(Self.waits.replacing("%", with: "0.99")) < Int64(Soak.seconds(1) * 1000))
     }
 
-    @Test func `jobs of a higher priority start at once beside a flood of lanes, on new lanes too`() throws {
+    @Test func `higher-priority jobs start at once during a flood of lanes, also on new lanes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try flood(queue, target, priority: -100)
@@ -66,7 +66,7 @@ struct LaneFloodTests {
         #expect(try queue.number(Self.waits.replacing("%", with: "0.9")) < Int64(Soak.seconds(0.2) * 1000))
     }
 
-    @Test func `an INSERT queues up behind the intake only on tracks that have rows there, and keeps their order`()
+    @Test func `an INSERT uses the intake only for tracks with intake rows, and tracks keep their order`()
         throws
     {
         let target = try TargetServer()
@@ -99,7 +99,7 @@ struct LaneFloodTests {
         #expect(disorder == 0)
     }
 
-    @Test func `an INSERT with a lane, a queue and an expiry for each row leaves few lists, and loses none of it`()
+    @Test func `an INSERT with a lane per row makes under 100 intake lists and keeps row settings`()
         throws
     {
         let queue = try TestQueue()
@@ -129,7 +129,7 @@ struct LaneFloodTests {
                 """) == 11_998)
     }
 
-    @Test func `lists of many lanes wait while slow calls hold all slots, not while a pause holds calls back`()
+    @Test func `the leader feeds lists of many lanes only while slots are free and few calls begin`()
         throws
     {
         let queue = try TestQueue()
@@ -155,7 +155,7 @@ struct LaneFloodTests {
         #expect(try fed(inFlight: 2, begun: 1) > 0)
     }
 
-    @Test func `if many rows wait for tracks, the highest priority comes first, then lanes in turn`()
+    @Test func `the leader makes tracks for the highest priority first, then for lanes in turn`()
         throws
     {
         let queue = try TestQueue()
@@ -174,7 +174,7 @@ struct LaneFloodTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready where track = 0") == 0)
     }
 
-    @Test func `lanes take turns at being fed, whatever the others have left in the intake`() throws {
+    @Test func `the leader feeds the highest priority first, then lanes in turn regardless of their backlog`() throws {
         let queue = try TestQueue()
         try queue.insert(60_000, "url, lane", "'http://h/', 'much'")
         try queue.insert(12_000, "url, lane", "'http://h/', 'some ' || i % 3")

@@ -30,7 +30,7 @@ struct LaneLimitTests {
         return most
     }
 
-    @Test func `four workers keep 10 calls at once and 50 a second, and use them`() throws {
+    @Test func `four workers together use and respect lane limits of 10 calls and 50 a second`() throws {
         let seconds = Soak.count(60, reduced: 4)
         let target = try TargetServer()
         let queue = try TestQueue()
@@ -55,7 +55,9 @@ struct LaneLimitTests {
         if Soak.isOn { #expect(took <= Double(seconds) / 0.95, "\(took) s, \(most) in a second") }
     }
 
-    @Test func `a draw commits as its session would`() throws {
+    @Test func `acquiring lane permits keeps the session's synchronous_commit, and returning permits turns it off`()
+        throws
+    {
         let queue = try TestQueue()
         let worker = try queue.number(
             "select worker from postrider_internal.enlist(0, 'fixture', '0', null, 64, '{}', '{}')")
@@ -72,7 +74,7 @@ struct LaneLimitTests {
         }
     }
 
-    @Test func `the permits of a killed worker are used by others, and the limit holds all the while`() throws {
+    @Test func `another worker gets a killed worker's lane permits, and the limit holds throughout`() throws {
         // The first three calls never end.
         let target = try TargetServer { request in
             request.path.hasPrefix("/first") && request.turn == 1
@@ -101,7 +103,7 @@ struct LaneLimitTests {
         if Soak.isOn { #expect(next - killed < 15_000_000_000) }
     }
 
-    @Test func `a lane at its limit does not hold up others, whatever its backlog and its priority`() throws {
+    @Test func `a lane at its limit delays no other lane, even with a large high-priority backlog`() throws {
         let target = try TargetServer { request in
             request.path.hasPrefix("/stuck") ? [.hang] : TargetStep.answer(200)
         }
@@ -121,7 +123,7 @@ struct LaneLimitTests {
         #expect(worker.cpuSeconds - used < 0.5 * TestClock.seconds(since: start))
     }
 
-    @Test func `limits may come, change and go while the lane is in use`() throws {
+    @Test func `workers follow a lane limit that is added, changed or deleted during use`() throws {
         let target = try TargetServer { _ in [.pause(milliseconds: 250)] + TargetStep.answer(200) }
         let queue = try TestQueue()
         let workers = try [
@@ -170,7 +172,7 @@ struct LaneLimitTests {
         #expect(Self.mostAtOnce(target.requests) <= 4)
     }
 
-    @Test func `an idle lane with a rate starts its next job at once`() throws {
+    @Test func `a rate of 1 a second spaces calls by over 0.5 s and appears in lane_status`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -188,7 +190,7 @@ struct LaneLimitTests {
     }
 
     @Test(.enabled(if: Soak.isOn))
-    func `a worker cut off from the database ends its calls in limited lanes before others make some`() throws {
+    func `a worker cut off from the database aborts its limited calls before another worker starts any`() throws {
         let target = try TargetServer { request in
             request.turn == 1 ? [.hang] : TargetStep.answer(200)
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// Many lanes: their cost, and the order of jobs inside each.
 struct ManyLanesTests {
-    @Test func `a thousand lanes are drained in order, each of them`() throws {
+    @Test func `a worker runs the jobs of each of a thousand lanes in order`() throws {
         let jobs = Soak.count(100, reduced: 10)
         let target = try TargetServer()
         let queue = try TestQueue()
@@ -28,7 +28,7 @@ struct ManyLanesTests {
         #expect(disorder == 0)
     }
 
-    @Test(arguments: [1, 3]) func `lanes take turns however few slots there are`(slots: Int) throws {
+    @Test(arguments: [1, 3]) func `three lanes take turns with one slot and with three slots`(slots: Int) throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         for lane in ["a", "b", "c"] {
@@ -44,7 +44,7 @@ struct ManyLanesTests {
         }
     }
 
-    @Test func `what a lane at its limit costs does not grow with its backlog`() throws {
+    @Test func `the cost of claim, survey and permits does not grow with a blocked lane's backlog`() throws {
         let cluster = try TestQueue.quietCluster()
         let queue = try TestQueue(on: cluster)
         let worker = try queue.number(

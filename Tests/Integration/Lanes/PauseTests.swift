@@ -6,7 +6,7 @@ import Testing
 
 /// Queues and lanes that a user pauses and resumes.
 struct PauseTests {
-    @Test func `a paused queue stands still while others run, says so, and runs once it is resumed`() throws {
+    @Test func `a paused queue starts no job, explain says so, and resume_queue starts its jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -28,8 +28,7 @@ struct PauseTests {
         #expect(target.requests("/ok/held").count == 1)
     }
 
-    @Test func `a lane is paused until a time or for ever, calls under way go on, and plain SQL does the same`() throws
-    {
+    @Test func `pause_lane and plain SQL hold a lane's new jobs but let its running calls end`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -75,7 +74,7 @@ struct PauseTests {
         try queue.wait(for: other, toBe: "succeeded")
     }
 
-    @Test func `no claim that begins after a pause has committed takes a job of it`() throws {
+    @Test func `no claim after a committed pause takes a job of the paused lane or queue`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(20_000, "url, queue, lane", "'\(target.url)/ok/' || i, 'q', 'l'")
@@ -101,7 +100,7 @@ struct PauseTests {
         }
     }
 
-    @Test func `a worker rests while all that there is to do is paused`() throws {
+    @Test func `a worker makes few claims while all ready jobs are paused`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         _ = try queue.rows("select postrider.pause_lane('l')::text")
@@ -129,7 +128,7 @@ struct PauseTests {
         ("lanes", "name, rate_limit, rate_period", "'l', 1, '0 s'", "rate_period"),
         ("queues", "name", "''", "name"), ("queues", "name, paused", "'q', null", "paused"),
     ])
-    func `a bad row is refused by its column, with a hint`(
+    func `a bad row of lanes or queues is refused with its column and a hint`(
         table: String, columns: String, values: String, column: String
     ) throws {
         let queue = try TestQueue()
@@ -142,7 +141,7 @@ struct PauseTests {
     }
 
     @Test(arguments: ["null", "now() - interval '1 s'"])
-    func `a pause ends ahead of now`(until: String) throws {
+    func `pause_lane refuses an end that is null or in the past`(until: String) throws {
         let queue = try TestQueue()
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("select postrider.pause_lane('l', \(until))")
@@ -151,7 +150,7 @@ struct PauseTests {
         #expect(try queue.number("select count(*) from postrider.lanes") == 0)
     }
 
-    @Test func `a lane with a mountain of jobs does not starve one with ten`() throws {
+    @Test func `a lane with a huge backlog does not starve a lane with ten jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let mountain = Soak.count(100_000, reduced: 20_000)
@@ -167,7 +166,7 @@ struct PauseTests {
         #expect(try queue.number("select ready from postrider.lane_status where lane = 'mountain'") > 0)
     }
 
-    @Test func `a lane whose calls take long leaves freed slots to one that holds fewer`() throws {
+    @Test func `freed slots go to the lane with fewer calls in flight`() throws {
         let (slow, quick) = try (TargetServer(), TargetServer())
         let queue = try TestQueue()
         // The worker's first survey finds both lanes. Later surveys may be seconds apart.

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The length of a lane's pause after refusals that give no time.
+/// The length of a lane's pause after refusals without a requested wait.
 struct RefusalStreakTests {
     /// A database with a track of the lane l.
     private static func queue() throws -> TestQueue {
@@ -31,7 +31,7 @@ struct RefusalStreakTests {
             "select coalesce((extract(epoch from max(paused_until) - now()) * 1000)::bigint, 0) from postrider.lanes")
     }
 
-    @Test func `waits double while a lane is refused, with jitter, and begin anew after a success or a person's word`()
+    @Test func `a lane's pause doubles with each refusal until a success or resume_lane resets it`()
         throws
     {
         let queue = try Self.queue()
@@ -79,7 +79,7 @@ struct RefusalStreakTests {
 
     @Test
     func
-        `a success of a call that began with the last refused one ends the doubling, one from before the pause does not`()
+        `a success ends the doubling unless its call began before the lane's pause`()
         throws
     {
         let queue = try Self.queue()
@@ -92,7 +92,7 @@ struct RefusalStreakTests {
         #expect(try (900...1250).contains(Self.tell(queue, [Self.sign("w", 429, begunBefore: "-1 ms")])))
     }
 
-    @Test func `a success that is told of together with a refusal ends the doubling, too`() throws {
+    @Test func `a success that arrives together with a refusal also ends the doubling of pauses`() throws {
         let queue = try Self.queue()
         try queue.connection.execute(
             "insert into postrider_internal.throttled_lanes (lane, streak, at) values ('l', 4, now())")
@@ -102,7 +102,7 @@ struct RefusalStreakTests {
         #expect(try (900...1250).contains(Self.tell(queue, both)))
     }
 
-    @Test func `a server that takes two calls at once and refuses the others is not left alone for longer and longer`()
+    @Test func `pauses do not keep growing for a server that accepts two calls at once`()
         throws
     {
         let ends = Mutex<[UInt64]>([])

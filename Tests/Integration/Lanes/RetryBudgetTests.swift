@@ -75,7 +75,7 @@ struct RetryBudgetTests {
         }
     }
 
-    @Test func `while a server fails a fifth of its calls are retries, others notice nothing, all ends well`() throws {
+    @Test func `a failing lane's retries stay within its retry budget, and other lanes run normally`() throws {
         let scene = try Scene()
         let worker = try RunningWorker(scene.queue.database, concurrency: 16)
         try worker.wait(for: "enlisted")
@@ -100,7 +100,7 @@ struct RetryBudgetTests {
         try scene.queue.wait(until: "select not exists (select from postrider_internal.failing_lanes where failing)")
     }
 
-    @Test func `the worker that leads may change`() throws {
+    @Test func `the retry budget holds through a change of leader`() throws {
         let scene = try Scene()
         let first = try RunningWorker(scene.queue.database, concurrency: 16)
         try first.wait(for: "leading")
@@ -119,7 +119,7 @@ struct RetryBudgetTests {
         try scene.queue.waitUntilDone(30)
     }
 
-    @Test func `a budget of 1 holds nothing`() throws {
+    @Test func `a lane with retry_budget 1 holds no retries back`() throws {
         let scene = try Scene()
         try scene.queue.connection.execute("insert into postrider.lanes (name, retry_budget) values ('a', 1)")
         let worker = try RunningWorker(scene.queue.database, concurrency: 16)
@@ -135,7 +135,7 @@ struct RetryBudgetTests {
     }
 
     @Test(arguments: [50, 200])
-    func `jobs that fail twice within a second or two are not held`(count: Int) throws {
+    func `the retry budget does not delay jobs whose first two attempts fail`(count: Int) throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 16)

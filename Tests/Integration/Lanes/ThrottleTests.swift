@@ -37,7 +37,8 @@ struct ThrottleTests {
         (409, ["Retry-After: 1"]), (413, ["retry-after-ms: 900"]),
         (423, ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1"]),
     ])
-    func `a busy resource lets its job wait alone, without an attempt`(status: Int, headers: [String]) throws {
+    func `a 409, 413 or 423 with a wait delays only its job and uses no attempt`(status: Int, headers: [String]) throws
+    {
         let target = try Self.target(status, headers)
         let queue = try TestQueue()
         let id = try queue.insert("url, max_attempts, lane", "'\(target.url)/first', 1, 'l'")
@@ -58,7 +59,7 @@ struct ThrottleTests {
     }
 
     @Test(arguments: [403, 404, 409, 413, 420, 423])
-    func `without a wait such a status is final`(status: Int) throws {
+    func `a 403, 404, 409, 413, 420 or 423 without a wait fails the job at once`(status: Int) throws {
         let target = try Self.target(status, ["X-RateLimit-Remaining: 7", "X-RateLimit-Reset: 1"])
         let queue = try TestQueue()
         let id = try queue.insert("url", "'\(target.url)/'")
@@ -68,7 +69,7 @@ struct ThrottleTests {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `at_most_once is sent again after 420 alone`() throws {
+    @Test func `an at_most_once job is sent again after 420, not after 403, 409, 423 or 503`() throws {
         let target = try TargetServer { request in
             request.turn == 1
                 ? TargetStep.answer(Int(request.path.dropFirst()) ?? 0, headers: ["Retry-After: 1"])
@@ -106,7 +107,7 @@ struct ThrottleTests {
         #expect(target.requests.count == 2)
     }
 
-    @Test func `a server that always says 0 is asked less and less often`() throws {
+    @Test func `a requested wait of 0 becomes at least 1 s and doubles with each refusal`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         for count in 0...3 {

@@ -7,7 +7,7 @@ import Testing
 
 /// A worker that can reach PostgreSQL only through PgBouncer in transaction mode.
 struct BouncerTests {
-    @Test func `with --prepare off jobs run through PgBouncer, found by polling`() throws {
+    @Test func `a worker with --prepare off runs jobs through PgBouncer and finds them by polling`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()
@@ -33,7 +33,7 @@ struct BouncerTests {
     }
 
     @Test
-    func `where the database's default isolation is another, all transactions of the workers read what is committed`()
+    func `workers behind PgBouncer run jobs if the default isolation level is serializable`()
         throws
     {
         let cluster = try PrivateCluster()
@@ -53,7 +53,7 @@ struct BouncerTests {
         #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null") == 0)
     }
 
-    @Test func `a client's open transaction that has cancelled a running job holds up no other job's end there either`()
+    @Test func `behind PgBouncer, an open cancel of a running job does not delay other jobs`()
         throws
     {
         let cluster = try PrivateCluster()
@@ -74,7 +74,7 @@ struct BouncerTests {
     }
 
     @Test(arguments: [false, true])
-    func `ranges of ids are added through it, beside a large overflow too, and jobs run in the new ones`(
+    func `a worker adds partitions through PgBouncer, also with a large overflow, and jobs use them`(
         isLarge: Bool
     ) throws {
         let cluster = try PrivateCluster()
@@ -94,7 +94,7 @@ struct BouncerTests {
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
     }
 
-    @Test func `a run_if that takes minutes ends its own chain there, and holds up no heartbeats`() throws {
+    @Test func `behind PgBouncer, a run_if that takes minutes fails its chain without delaying heartbeats`() throws {
         let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
         let target = try TargetServer { _ in TargetStep.answer(200, large) }
         let cluster = try PrivateCluster()

@@ -9,7 +9,7 @@ import Testing
 /// PostgreSQL stops and starts under load. No user helps the worker.
 struct DatabaseOutageTests {
     @Test(arguments: [PrivateCluster.StopMode.fast, .immediate])
-    func `PostgreSQL stops and starts under load: nothing is lost, and nobody spins meanwhile`(
+    func `a restart of PostgreSQL under load loses no job, and workers use little CPU meanwhile`(
         mode: PrivateCluster.StopMode
     ) throws {
         let cluster = try PrivateCluster()
@@ -74,7 +74,7 @@ struct DatabaseOutageTests {
         }
     }
 
-    @Test func `sessions that are terminated again and again cost no job and no unexplained call`() throws {
+    @Test func `repeated termination of a worker's sessions loses no job and makes no unexplained call`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 32)
@@ -109,7 +109,7 @@ struct DatabaseOutageTests {
         #expect(worker.end(15) == 0)
     }
 
-    @Test func `a worker that is to end while the database is away ends with 69 and says why`() throws {
+    @Test func `a worker stopped while the database is away exits with 69 and logs the reason`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()

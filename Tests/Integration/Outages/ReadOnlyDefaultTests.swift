@@ -11,7 +11,7 @@ struct ReadOnlyDefaultTests {
     private let off = "set default_transaction_read_only = off"
     private let on = "set default_transaction_read_only = on"
 
-    @Test func `a login for reports reads by all commands that only read`() throws {
+    @Test func `a role with read-only default transactions can use all reading commands`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             "create role test_reports login in role postrider_reader; alter role test_reports \(on)")
@@ -46,7 +46,7 @@ struct ReadOnlyDefaultTests {
         )
     }
 
-    @Test func `what writes says whose setting it is and what takes it back`() throws {
+    @Test func `a writing command names the source of default_transaction_read_only and how to undo it`() throws {
         let queue = try TestQueue()
         let name = TestCluster.name(of: queue.database)
         func said(_ words: String..., beside: String = "", variables: [String: String] = [:]) throws -> String {

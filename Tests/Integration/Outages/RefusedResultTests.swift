@@ -6,7 +6,7 @@ import Testing
 
 /// An operator's trigger that raises an error for the result of one job.
 struct RefusedResultTests {
-    @Test func `it keeps that one from ending, and after some seconds no other`() throws {
+    @Test func `a trigger that refuses one job's result lets all other jobs end`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(

@@ -36,7 +36,8 @@ struct RestoreTests {
     }
 
     @Test(arguments: RestoreKind.allCases)
-    func `workers take nothing over from before a restore`(kind: RestoreKind) throws {
+    func `after a restore, each job gets its own result and at_most_once jobs are called once`(kind: RestoreKind) throws
+    {
         let target = try TargetServer { request in
             let steps = TargetStep.byPath(request)
             return steps.dropLast() + TargetStep.answer(200, #"{"path": "\#(request.path)"}"#)

@@ -21,7 +21,7 @@ struct SchemaChangeTests {
     }
 
     @Test(arguments: ["claim", "beat", "finish"])
-    func `after a migration that a worker cannot go along with it lets its calls end and says what to do, with 78`(
+    func `after a breaking migration, a worker finishes its calls and exits with 78 and a hint`(
         function: String
     ) throws {
         let target = try TargetServer()
@@ -42,7 +42,7 @@ struct SchemaChangeTests {
         }
     }
 
-    @Test func `one that has to enlist anew says the same`() throws {
+    @Test func `a worker that must enlist again after a breaking migration exits with 78 and a hint`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         try worker.wait(for: "enlisted")
@@ -55,7 +55,7 @@ struct SchemaChangeTests {
         #expect(worker.output.contains("run the newer worker"))
     }
 
-    @Test func `what is missing while the history is its own is tried again`() throws {
+    @Test func `a worker retries a missing function if the migration history is unchanged`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

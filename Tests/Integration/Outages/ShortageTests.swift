@@ -16,7 +16,7 @@ struct ShortageTests {
         """
 
     @Test(arguments: Soak.isOn ? [20_000, 35_000] : [1_500])
-    func `a role without rights takes all locks while calls are under way, and each job ends with its answer`(
+    func `if a role takes all locks during calls, each job still ends with its answer`(
         milliseconds: Int
     ) throws {
         let cluster = try PrivateCluster(.init(settings: ["max_connections": "40"]))
@@ -100,7 +100,9 @@ struct ShortageTests {
     private func end(_ queue: borrowing TestQueue) throws { try queue.connection.execute("delete from app.fault") }
 
     @Test(arguments: ["53200", "XX000", "40001", "P0001"])
-    func `results that are refused for a while hold no slot, are reported, and are stored then`(code: String) throws {
+    func `results that the database refuses for a while hold no slot, are reported and later stored`(code: String)
+        throws
+    {
         let target = try TargetServer { request in
             request.path.hasPrefix("/held") ? [.held] + TargetStep.answer(200, #"{"a": 1}"#) : TargetStep.answer(200)
         }
@@ -159,8 +161,7 @@ struct ShortageTests {
             """)
     }
 
-    @Test func `jobs that cannot be prepared for a while go back to scheduled, use no attempt and hold no slot`() throws
-    {
+    @Test func `jobs that cannot be prepared during a shortage return to scheduled without using an attempt`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try Self.makeFaults(queue)
@@ -181,7 +182,7 @@ struct ShortageTests {
         #expect(target.requests.count == 12)
     }
 
-    @Test func `one job that cannot be prepared waits longer and longer, and fails after 15 minutes of that`() throws {
+    @Test func `a job that alone cannot be prepared is retried and fails after 15 minutes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try Self.makeFaults(queue)
@@ -218,7 +219,7 @@ struct ShortageTests {
         #expect(try queue.states() == "failed 1, succeeded \(count)")
     }
 
-    @Test func `a chain goes on after a shortage in which its next step could not begin`() throws {
+    @Test func `a chain continues after a shortage, or fails after 15 minutes of shortage`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, #"{"id": 7, "list": [1, 2, 3]}"#) }
         let queue = try TestQueue()
         try Self.makeFaults(queue)
@@ -281,7 +282,7 @@ struct ShortageTests {
         #expect(target.requests.count == 6)
     }
 
-    @Test func `callbacks run after a shortage in which the end of their job could not be stored`() throws {
+    @Test func `callbacks of a job run after the shortage that delayed the job's end`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)

@@ -53,7 +53,7 @@ struct SilentDatabaseTests {
     }
 
     @Test(arguments: [("1h", 2), ("500ms", 1)])
-    func `the end of a drain and a second signal end a worker whose claim has no answer, with 70`(
+    func `a worker with an unanswered claim exits with 70 after its drain or a second signal`(
         drain: String, signals: Int
     ) throws {
         defer { cluster.remove() }
@@ -76,7 +76,7 @@ struct SilentDatabaseTests {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `what a claim brings after the end of the drain is handed back uncalled`() throws {
+    @Test func `jobs of a claim answered after the drain are handed back without a call`() throws {
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
         let worker = try waitingWorker(queue, drain: "0s")

@@ -30,7 +30,7 @@ struct SilentSessionTests {
         return process
     }
 
-    @Test func `what a silent jobs session owes is written and claimed by a new one within 15 s`() throws {
+    @Test func `a new session replaces a silent jobs session and stores its results within 15 s`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -61,7 +61,7 @@ struct SilentSessionTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a worker whose duties session is silent is heard again before it counts as lost`() throws {
+    @Test func `a worker with a silent duties session sends heartbeats again before it counts as lost`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -95,7 +95,7 @@ struct SilentSessionTests {
     /// applies.
     ///
     /// The old backend is not terminated either.
-    @Test func `what a silent session says later changes nothing`() throws {
+    @Test func `late statements of a replaced silent session change no result`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--prepare", "off"])
@@ -121,7 +121,7 @@ struct SilentSessionTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `behind a pooler a silent duties session is given up by its limit`() throws {
+    @Test func `with --prepare off, a worker replaces a silent duties session after a time limit`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--prepare", "off"])

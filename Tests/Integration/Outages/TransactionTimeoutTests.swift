@@ -63,7 +63,7 @@ struct TransactionTimeoutTests {
         #expect(target.requests.count == 2)
     }
 
-    @Test func `neither a long judgement nor a slow function loses the worker its session`() throws {
+    @Test func `transaction_timeout does not end a worker session during long judging or slow functions`() throws {
         let queue = try TestQueue()
         try makeSlowFunctions(in: queue)
         try setLimit(in: queue)
@@ -72,7 +72,7 @@ struct TransactionTimeoutTests {
         #expect(worker.end(15) == 0)
     }
 
-    @Test func `behind PgBouncer it is put off too, and holds for its other clients as before`() throws {
+    @Test func `behind PgBouncer, transaction_timeout spares the worker and still applies to other clients`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
@@ -85,7 +85,7 @@ struct TransactionTimeoutTests {
         #expect(try PGConnection(bouncer.connectionString).query("show transaction_timeout").text(0, 0) == Self.limit)
     }
 
-    @Test func `jobs are forgotten, however long a step of that takes`() throws {
+    @Test func `pruning jobs works although a step takes longer than transaction_timeout`() throws {
         let queue = try TestQueue()
         try queue.insert(100, "url, tag", "'http://h/' || i, 'old'")
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
@@ -109,14 +109,14 @@ struct TransactionTimeoutTests {
             worker.count(of: "connection_lost") == 0 && worker.count(of: "statement_failed") == 0, "\(worker.output)")
     }
 
-    @Test func `a migration lasts as long as it takes`() throws {
+    @Test func `a migration may take longer than transaction_timeout`() throws {
         let database = try TestCluster.makeDatabaseText()
         let limit = ["PGOPTIONS": "-c transaction_timeout=\(Self.limit)"]
         let outcome = try WorkerProcess.run(["migrate", "--database", database], limit)
         #expect(outcome.status == 0, "\(outcome.output)")
     }
 
-    @Test func `a page is read for as long as its statements may take`() throws {
+    @Test func `reading the metrics may take longer than transaction_timeout`() throws {
         let queue = try TestQueue()
         try setLimit(in: queue)
         let watched = try WatchedWorker(queue.database)

@@ -4,7 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The cache of a request object, case by case, against httpbin. The answer of `/uuid` shows whether it was called.
+/// The cache features of a client's request object, expressed by columns of `jobs`, against httpbin.
+///
+/// Each call of `/uuid` returns a new value. An equal value shows that no call was made.
 struct CacheConformanceTests {
     private let httpbin: HttpbinServer
 
@@ -12,7 +14,7 @@ struct CacheConformanceTests {
         httpbin = try HttpbinServer()
     }
 
-    /// Runs one job to its end. Returns the cache's reason or hit, and the body.
+    /// Runs one job to its end. Returns `attempts.cache` (hit, miss or the reason of a miss) and the UUID.
     private func run(_ queue: borrowing TestQueue, _ columns: String, _ values: String) throws -> (String?, String?) {
         let id = try queue.insert("url, \(columns)", "'\(httpbin.url)/uuid', \(values)")
         try queue.wait(for: id, toBe: "succeeded")
@@ -24,14 +26,14 @@ struct CacheConformanceTests {
         return (row[0], row[1])
     }
 
-    @Test func `an answer serves until it is too old, and is replaced then`() throws {
+    @Test func `a cached answer serves until cache_ttl has passed, and then a new answer replaces it`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let first = try run(queue, "cache_ttl", "'1 h'")
         let second = try run(queue, "cache_ttl", "'1 h'")
         #expect(first.0 == "miss" && second.0 == "hit" && first.1 == second.1)
-        // The job that asks limits the age of the answer.
+        // `cache_ttl` of the asking job limits the age of the answer.
         try queue.connection.execute("update postrider.cache_entries set created_at = created_at - interval '2 h'")
         let third = try run(queue, "cache_ttl", "'1 h'")
         #expect(third.0 == "cache_expired" && third.1 != first.1)
@@ -41,7 +43,9 @@ struct CacheConformanceTests {
         #expect(try run(queue, "cache_ttl", "'1 h'").0 == "cache_expired")
     }
 
-    @Test func `ignore_cache calls and stores, another version or sensitive value misses and replaces`() throws {
+    @Test func `ignore_cache, another cache_version and another cache_sensitive make a call and replace the entry`()
+        throws
+    {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -59,7 +63,7 @@ struct CacheConformanceTests {
         #expect(try run(queue, "cache_ttl", "'1 h'").0 == "cache_sensitive")
     }
 
-    @Test func `JSON, text and bytes come out of the cache as they went in`() throws {
+    @Test func `the cache returns JSON, text and bytes unchanged`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -76,11 +80,12 @@ struct CacheConformanceTests {
                         """))
             }
             #expect(bodies[0]?.hasPrefix("false") == true && bodies[1]?.hasPrefix("true") == true, "\(path)")
+            // Without the words false and true both texts must be equal.
             #expect(bodies[0]?.dropFirst(5) == bodies[1]?.dropFirst(4), "\(path)")
         }
     }
 
-    @Test func `an answer can be shared with other requests, and namespaces keep services apart`() throws {
+    @Test func `services share cached answers only in one namespace, and cache_put and cache_invalidate work`() throws {
         let queue = try TestQueue()
         for (name, space) in [("one", "shared"), ("two", "shared"), ("three", "own")] {
             try queue.connection.execute(
@@ -99,6 +104,7 @@ struct CacheConformanceTests {
         }
         #expect(answers["one"] == answers["two"])
         #expect(answers["one"] != answers["three"])
+        // httpbin has no `/users/7`: the job succeeds only by the stored answer, and a call gets a 404.
         try queue.connection.execute(
             """
             select postrider.cache_put(

@@ -7,7 +7,7 @@ import Testing
 
 /// The cache with real workers and servers.
 struct CacheTests {
-    @Test func `64 identical requests at once reach the server once, across workers`() throws {
+    @Test func `64 identical requests on two workers make one call`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = [
@@ -24,7 +24,7 @@ struct CacheTests {
         #expect(try queue.number("select count(*) from postrider.job_status where from_cache and body = '{}'") == 189)
     }
 
-    @Test func `when the one call fails, the next is made, until one succeeds`() throws {
+    @Test func `if a shared call fails, the next waiting job calls, until a call succeeds`() throws {
         let target = try TargetServer { request in
             [.pause(milliseconds: 50)] + TargetStep.answer(request.turn < 4 ? 404 : 200)
         }
@@ -37,7 +37,7 @@ struct CacheTests {
         #expect(target.requests.count == 4)
     }
 
-    @Test func `those that wait for a worker that was killed go on when it is declared lost`() throws {
+    @Test func `jobs that wait for a killed worker's call go on once the worker is lost`() throws {
         let target = try TargetServer { request in request.turn > 1 ? TargetStep.answer(200) : [.hang] }
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database)
@@ -53,7 +53,7 @@ struct CacheTests {
         #expect(target.requests.count == 2)
     }
 
-    @Test func `an invalidation reaches who shares the namespace`() throws {
+    @Test func `cache_invalidate affects all services of its namespace and no other`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -74,7 +74,7 @@ struct CacheTests {
         #expect(try [fetch("b", "ok"), fetch("c", "ok")] == [false, true])
     }
 
-    @Test func `an entry that is too old is confirmed by nginx with a 304`() throws {
+    @Test func `an expired cache entry is revalidated by a 304 from nginx`() throws {
         let nginx = try NginxServer(firstPort: 23_560)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -99,7 +99,7 @@ struct CacheTests {
     }
 
     @Test(arguments: [("/leads", 1), ("/moves", 2)])
-    func `a URL that has come to lead elsewhere is not confirmed by the 304 of where it leads`(
+    func `a 304 after a changed redirect does not revalidate the cache entry`(
         path: String, attempt: Int
     )
         throws
@@ -155,7 +155,7 @@ struct CacheTests {
         #expect(try queue.number("select count(*) from postrider.attempts where attempt > 1") == 0)
     }
 
-    @Test func `a worker that is killed at any moment leaves no torn entry`() throws {
+    @Test func `a killed worker leaves no incomplete cache entry`() throws {
         let target = try TargetServer { request in
             let number = Int(request.path.split(separator: "/").last ?? "") ?? 0
             return TargetStep.answer(

@@ -7,7 +7,7 @@ import Testing
 
 /// The pages of a job that is cut off, cancelled or retried.
 struct PageLifeTests {
-    /// A target with two items per page and `last` pages, each after a wait.
+    /// A target with two items on each of `last` pages. Later pages are empty. It waits before each answer.
     ///
     /// For `/fail`, page 3 has status 400 the first time. For `/hang`, the first call of page 3 gets no answer.
     private static func target(last: Int, milliseconds: Int = 0) throws -> TargetServer {
@@ -30,6 +30,7 @@ struct PageLifeTests {
             "select string_agg(page || ':' || item_count, ' ' order by page) from postrider.pages where job_id = \(id)")
     }
 
+    /// Whether the result has all items in order, and `pages` has all pages and the empty page after them.
     private func isWhole(_ queue: borrowing TestQueue, _ id: Int64, last: Int) throws -> Bool {
         try queue.text(
             """
@@ -40,7 +41,7 @@ struct PageLifeTests {
             """) == "true"
     }
 
-    @Test func `a retry allows its page more attempts, and no page after it`() throws {
+    @Test func `retry gives more attempts to the current page, but not to later pages`() throws {
         let target = try TargetServer { request in
             let page = Int(request.path.split(separator: "=").last ?? "") ?? 0
             return TargetStep.answer(page == 3 || page == 2 && request.turn <= 2 ? 503 : 200, "[\(page)]")
@@ -61,7 +62,7 @@ struct PageLifeTests {
         #expect(target.requests("/list?page=3").count == 2)
     }
 
-    @Test func `between two pages the rate of the lane holds`() throws {
+    @Test func `the rate limit of the lane also applies between pages`() throws {
         let target = try Self.target(last: 9)
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, rate_limit) values ('polite', 5)")
@@ -71,11 +72,11 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "succeeded")
         let calls = target.requests
         #expect(calls.count == 10)
-        // Ten slots of a fifth of a second span 1.8 s. A busy machine may delay the first by some time.
+        // Ten calls at 5 a second span 1.8 s. A busy machine may start the first one late.
         #expect(try #require(calls.last).arrivedAt - #require(calls.first).arrivedAt > 1_200_000_000)
     }
 
-    @Test func `a worker killed in the middle of 50 pages: another goes on at the page reached`() throws {
+    @Test func `if a worker is killed among 50 pages, another one continues after the last stored page`() throws {
         let target = try Self.target(last: 49, milliseconds: 20)
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database)
@@ -95,7 +96,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test func `sessions that break off again and again lose no page and store none twice`() throws {
+    @Test func `if sessions end again and again, no page is lost or stored twice`() throws {
         let target = try Self.target(last: 30, milliseconds: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -118,7 +119,7 @@ struct PageLifeTests {
         for id in ids { #expect(try isWhole(queue, id, last: 30)) }
     }
 
-    @Test func `a cancelled job keeps its pages, says which is next, and goes on there when it is retried`() throws {
+    @Test func `a cancelled job keeps its pages, and retry continues with the next page`() throws {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -159,7 +160,7 @@ struct PageLifeTests {
         #expect(sent == #"{"all": [1, 2, 3, 4, 5, 6]}"#)
     }
 
-    @Test func `what is next is explained while nobody runs it`() throws {
+    @Test func `explain names the next page of a job that no worker runs`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, paginate", "'http://h/', '{\(Self.style)}'")
         try queue.connection.execute(
@@ -170,7 +171,7 @@ struct PageLifeTests {
         #expect(try queue.text("select postrider.explain(\(id))")?.hasSuffix("; page 7 is next.") == true)
     }
 
-    @Test func `a page that fails for good ends the job; retry goes on there`() throws {
+    @Test func `a page with a final failure ends the job, and retry continues at that page`() throws {
         let target = try Self.target(last: 4)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -197,7 +198,7 @@ struct PageLifeTests {
     }
 
     @Test(arguments: ["fail", "stop"])
-    func `retry after max_pages fetches as many again`(onLimit: String) throws {
+    func `retry after max_pages fetches as many pages again`(onLimit: String) throws {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -218,7 +219,7 @@ struct PageLifeTests {
         #expect(target.requests.count == 6)
     }
 
-    @Test func `a page that led back is fetched once more by retry`() throws {
+    @Test func `retry fetches a page again if its cursor led back to a fetched page`() throws {
         let target = try TargetServer { request in
             let isSecond = request.path.contains("c=b")
             let next = isSecond && request.turn > 1 ? "" : "b"
@@ -252,8 +253,9 @@ struct PageLifeTests {
             (#"{"list": [1], "next": "javascript:alert(1)"}"#, "failed bad_url"),
             (#"{"list": [1], "next": "?c=1"}"#, "failed pagination_loop"),
         ])
-    func `answers that are not what was agreed`(answer: String, expected: String) throws {
+    func `each unexpected answer of page 2 has its outcome`(answer: String, expected: String) throws {
         let target = try TargetServer { request in
+            // The page to which the next value 7 leads.
             if request.path.hasPrefix("/7") { return TargetStep.answer(200, #"{"list": []}"#) }
             return TargetStep.answer(200, request.path.hasSuffix("c=1") ? answer : #"{"list": [0], "next": "?c=1"}"#)
         }
@@ -275,7 +277,7 @@ struct PageLifeTests {
         }
     }
 
-    @Test func `a limit of one page says so`() throws {
+    @Test func `the error of a limit of one page uses the singular`() throws {
         let target = try Self.target(last: 5)
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -17,7 +17,7 @@ struct PagePlaceTests {
         #"{"style": "page", "param": "page", "items": "$.data.list", \#(more)}"#
     }
 
-    @Test func `a cursor goes into the body, a query or a header as the value that it was`() throws {
+    @Test func `a cursor is sent unchanged in the body, the query or a header`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
         defer { worker.kill() }
@@ -50,7 +50,7 @@ struct PagePlaceTests {
         #expect(next == (["2", "3", "3", "[2, \"a\"]"] + objects).map { [$0] })
     }
 
-    @Test func `a list ends by a status of end_statuses, and fails by a page that comes again`() throws {
+    @Test func `a status of end_statuses ends a list, and a repeated page fails the job`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
         defer { worker.kill() }
@@ -88,7 +88,7 @@ struct PagePlaceTests {
     }
 
     @Test(arguments: [#""style": "page""#, #""style": "cursor", "next": "$.next""#])
-    func `a page with the items of the page before ends the job, whatever the items are`(style: String) throws {
+    func `a page with the same items as the page before fails the job`(style: String) throws {
         let target = try TargetServer { request in
             let page = Int(request.path.split(separator: "=").last ?? "") ?? 1
             let list = ["/value": "0", "/pair": "0, 0", "/object": #"{"a": 1}"#, "/list": "[]"]
@@ -110,7 +110,7 @@ struct PagePlaceTests {
             ])
     }
 
-    @Test func `a cursor that does not fit into a header ends the job before it is sent`() throws {
+    @Test func `a cursor that is no valid header value fails the job before the call`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, #"{"list": [1], "next": "a\r\nX-Evil: 1"}"#) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -124,7 +124,7 @@ struct PagePlaceTests {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `a step's body is looked at when its templates are filled`() throws {
+    @Test func `a paginated step fails if its filled body has no place for the page parameter`() throws {
         let queue = try TestQueue()
         let target = try TargetServer { request in
             TargetStep.answer(200, request.path == "/first" ? #"{"text": "x", "object": {"first": 2}}"# : "[]")
@@ -150,7 +150,7 @@ struct PagePlaceTests {
             ])
     }
 
-    @Test func `retry from the start removes the pages of a job, also of a member`() throws {
+    @Test func `retry with from_start fetches all pages of a job again, also of a member`() throws {
         let target = try TargetServer { request in
             let page = Int(request.path.split(separator: "=").last ?? "") ?? 0
             if request.path == "/wait" { return [.held] + TargetStep.answer(200) }

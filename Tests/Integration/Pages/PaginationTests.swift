@@ -25,7 +25,7 @@ struct PaginationTests {
             ("/link?limit=40&in=body", #"{"style": "link", "items": "$.items", "next": "$.links.next"}"#),
             ("/link?limit=40&in=body&as=query", #"{"style": "link", "items": "$.items", "next": "$.links.next"}"#),
         ])
-    func `each style fetches every item, in order`(path: String, paginate: String) throws {
+    func `each pagination style fetches every item in order`(path: String, paginate: String) throws {
         let fixture = try PageFixture()
         #expect(try fixture.run(path, paginate) == "succeeded 1..95 1:40 2:40 3:15")
     }
@@ -80,12 +80,14 @@ struct PaginationTests {
                 "succeeded 1..30 1:10 2:10 3:10"
             ),
         ])
-    func `how pages end`(path: String, paginate: String, expected: String) throws {
+    func `a list ends at its last page, or fails on bad pages, loops and limits`(
+        path: String, paginate: String, expected: String
+    ) throws {
         let fixture = try PageFixture()
         #expect(try fixture.run(path, paginate) == expected)
     }
 
-    @Test func `a page that fails is tried again by itself, and what it was is in attempts`() throws {
+    @Test func `a failed page is retried alone, and attempts shows its error`() throws {
         let fixture = try PageFixture()
         let state = try fixture.run(
             "/items?fail=3",
@@ -101,7 +103,7 @@ struct PaginationTests {
             ])
     }
 
-    @Test func `each page is held against validator, envelope and statuses`() throws {
+    @Test func `validator, envelope and ok_statuses apply to each page`() throws {
         let fixture = try PageFixture()
         let paginate = #"{"style": "page", "param": "page", "items": "$.data.list"}"#
         try fixture.queue.connection.execute(
@@ -132,7 +134,7 @@ struct PaginationTests {
 
     @Test
     func
-        `a link keeps to its service: arguments and headers are added, its key is stored nowhere, the password goes along`()
+        `a next link uses the service's password, headers and query, and pages store no key`()
         throws
     {
         let fixture = try PageFixture()
@@ -162,7 +164,7 @@ struct PaginationTests {
         #expect(rows == [["\(base)?a=b%20c", "\(base)?page=2"], ["\(base)?page=2", nil]])
     }
 
-    @Test func `a relative link is resolved against the URL that a redirect led to`() throws {
+    @Test func `a relative next link is resolved against the redirected URL`() throws {
         let fixture = try PageFixture()
         let target = try TargetServer { request in
             switch request.path {
@@ -183,7 +185,7 @@ struct PaginationTests {
         #expect(target.requests.map(\.path) == ["/items", "/items/", "/items/page2", "/items/page2?page=3"])
     }
 
-    @Test func `each page of a POST carries an Idempotency-Key of its own, the same on each try`() throws {
+    @Test func `each page of a POST has its own Idempotency-Key, the same on each attempt`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
         defer { worker.kill() }
@@ -204,7 +206,7 @@ struct PaginationTests {
         #expect(keys == [["\(id)"], ["\(id)-1"], ["\(id)-1"], ["\(id)-2"]])
     }
 
-    @Test func `two jobs in one batch do not mix`() throws {
+    @Test func `20 paginated jobs that run together do not mix their items`() throws {
         let fixture = try PageFixture()
         let worker = try RunningWorker(fixture.queue.database)
         defer { worker.kill() }
@@ -226,7 +228,7 @@ struct PaginationTests {
             ("{{a.headers.location}}", "page"), ("/list?{{a.body.key}}={{a.body.value}}", "page"),
             ("{{a.body.size}}", "per page"), ("{{a.body.plain}}", nil),
         ] as [(String, String?)])
-    func `an argument of paginate that a template brings into the URL ends the job before its first call`(
+    func `a step fails before its call if a template puts a paginate argument into the URL`(
         url: String, argument: String?
     ) throws {
         let queue = try TestQueue()

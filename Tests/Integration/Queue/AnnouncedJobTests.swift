@@ -34,7 +34,7 @@ struct AnnouncedJobTests {
         try queue.text("select is_single::text from public.claims where job_id = \(job)")
     }
 
-    @Test func `a plain job is claimed by itself, any other by the whole claim`() throws {
+    @Test func `the single-job claim takes a lone plain job, and the full claim takes all others`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(Self.log)
@@ -76,7 +76,7 @@ struct AnnouncedJobTests {
         #expect(try isSingle(many, queue) == "false")
     }
 
-    @Test func `a job whose queue has just been paused is not called, and one of another queue is`() throws {
+    @Test func `a job of a just paused queue waits while a job of another queue runs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(Self.log)

@@ -30,7 +30,7 @@ struct AtMostOnceTests {
         #expect(target.requests.count == 9)
     }
 
-    @Test func `a timeout after sending ends as unknown, at once`() throws {
+    @Test func `a timeout after sending ends the job as unknown without a retry`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -42,7 +42,7 @@ struct AtMostOnceTests {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `an answer that is cut inside its headers ends as unknown`() throws {
+    @Test func `an answer cut inside its headers ends the job as unknown`() throws {
         let cutting = try TargetServer { _ in [.send([UInt8]("HTTP/1.1 200 OK\r\nX-A: b\r\n".utf8)), .close] }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -54,7 +54,7 @@ struct AtMostOnceTests {
         #expect(cutting.requests.count == 1)
     }
 
-    @Test func `a connection cut after the request ends as unknown, a refused one is tried again`() throws {
+    @Test func `a connection cut after the request ends as unknown, a refused connection is retried`() throws {
         let cutting = try TargetServer { _ in [.reset] }
         let closed = try TargetServer.freePort()
         let queue = try TestQueue()
@@ -70,7 +70,9 @@ struct AtMostOnceTests {
         #expect(cutting.requests.count == 1)
     }
 
-    @Test func `a broken answer ends as unknown, a whole one as failed, and neither is sent again in bulk`() throws {
+    @Test func `a truncated answer ends as unknown, a complete answer as failed, and retry_failed repeats neither`()
+        throws
+    {
         let target = try TargetServer { request in
             switch request.path {
             case "/cut": [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}".utf8)), .close]
@@ -102,7 +104,7 @@ struct AtMostOnceTests {
         #expect(target.requests.count == 4)
     }
 
-    @Test func `a tree with a call of unknown outcome runs again by a person's word alone`() throws {
+    @Test func `retry repeats a tree with a call of unknown outcome, and retry_failed does not`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -130,7 +132,7 @@ struct AtMostOnceTests {
         #expect(target.requests.count == calls + 4)
     }
 
-    @Test func `a call that may have been acted on is not repeated in bulk after a person's retry that was not sent`()
+    @Test func `retry_failed skips a call that may have acted, even after an unsent manual retry`()
         throws
     {
         let queue = try TestQueue()
@@ -175,7 +177,7 @@ struct AtMostOnceTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `no error code lets an answered call be repeated in bulk`() throws {
+    @Test func `retry_failed skips answered at_most_once calls with any error code`() throws {
         let queue = try TestQueue()
         let codes = try queue.number("select count(*) from postrider.error_codes")
         try queue.insert(Int(codes), "method, url, delivery", "'POST', 'http://h/', 'at_most_once'")

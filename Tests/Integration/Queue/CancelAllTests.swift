@@ -6,7 +6,7 @@ import Testing
 
 /// The jobs that `cancel_all` finds, and its count. No worker runs.
 struct CancelAllTests {
-    @Test func `of a large batch the rest ends later, and is not counted`() throws {
+    @Test func `cancel_all counts each batch once, and a worker cancels the remaining members later`() throws {
         let queue = try TestQueue()
         _ = try queue.number(
             #"""
@@ -32,7 +32,9 @@ struct CancelAllTests {
         ("lane => 'h:80', tag => 't'", "e f"), ("queue => 'nobody'", ""), ("lane => 'nobody'", ""),
         ("tag => 'nobody'", ""),
     ])
-    func `it finds by queue, lane and tag, wherever a job waits`(words: String, expected: String) throws {
+    func `cancel_all finds jobs by queue, lane and tag in every place where jobs wait`(words: String, expected: String)
+        throws
+    {
         for place in ["no track", "its track", "another priority", "later", "a batch"] {
             let queue = try TestQueue(sharedBy: #function, inTransaction: true)
             if place == "its track" {

@@ -7,7 +7,7 @@ import Testing
 
 /// The database's clock was set back by an hour, so earlier rows have times in the future.
 struct ClockStepTests {
-    @Test func `a worker that died before the step is noticed, and another leads`() throws {
+    @Test func `a worker that died before the clock step is declared lost, and another worker leads`() throws {
         let target = try TargetServer { request in request.turn > 1 ? TargetStep.answer(200) : [.hang] }
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database)
@@ -25,7 +25,7 @@ struct ClockStepTests {
         #expect(second.count(of: "worker_reaped") == 1)
     }
 
-    @Test func `a lane with a rate goes on`() throws {
+    @Test func `a lane with a rate limit continues after the clock step`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, rate_limit) values ('l', 20)")
@@ -39,7 +39,7 @@ struct ClockStepTests {
         #expect(try queue.states() == "succeeded 21")
     }
 
-    @Test func `a credential in cooldown is refreshed, and its jobs go on`() throws {
+    @Test func `a credential in cooldown is refreshed after the clock step, and its jobs run`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "token_status": 503}"#)
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -59,7 +59,7 @@ struct ClockStepTests {
         try queue.wait(for: id, toBe: "succeeded")
     }
 
-    @Test func `a server's 429 pauses its lane`() throws {
+    @Test func `a 429 pauses the lane although the previous 429 has a future time`() throws {
         let target = try TargetServer { _ in TargetStep.answer(429) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -78,7 +78,7 @@ struct ClockStepTests {
                 """)
     }
 
-    @Test func `a 429 before the step is forgotten by the next success`() throws {
+    @Test func `a success clears the count of 429s from before the clock step`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(

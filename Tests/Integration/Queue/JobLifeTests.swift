@@ -13,7 +13,7 @@ struct JobLifeTests {
         target = try TargetServer()
     }
 
-    @Test func `a POST succeeds, its answer and its one attempt are there to read`() throws {
+    @Test func `a POST succeeds and stores its answer and one attempt`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("method, url, body_json", "'POST', '\(target.url)/ok', '{\"a\": 1}'")
@@ -30,7 +30,7 @@ struct JobLifeTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a job that is refused twice succeeds at the third try, with one key on all of them`() throws {
+    @Test func `a job that fails twice succeeds at its third attempt with the same Idempotency-Key`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -47,7 +47,7 @@ struct JobLifeTests {
         #expect(keys == Array(repeating: "\(installation ?? "")-\(id)", count: 3))
     }
 
-    @Test func `a refused status and a used up job fail with their reasons`() throws {
+    @Test func `a final status, used-up attempts and a refused connection fail with error code and message`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -69,7 +69,7 @@ struct JobLifeTests {
         #expect(target.requests.count == 3)
     }
 
-    @Test func `a scheduled job runs when its time has come and not before`() throws {
+    @Test func `a scheduled job starts within a second after its run_at and not before`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -94,7 +94,7 @@ struct JobLifeTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `a deadline that has passed at INSERT ends jobs, trees and ten thousand rows as expired, uncalled`()
+    @Test func `a past expires_at at INSERT expires jobs, trees and 10,000 rows without a call`()
         throws
     {
         let queue = try TestQueue()
@@ -119,7 +119,7 @@ struct JobLifeTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `a job whose time ends between two tries fails with its last error`() throws {
+    @Test func `a job that expires between two attempts fails with its last error`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -135,7 +135,7 @@ struct JobLifeTests {
         #expect(target.requests.map(\.path) == ["/ok", "/status/503"])
     }
 
-    @Test func `a job is cancelled while it waits and while it is scheduled, and never called`() throws {
+    @Test func `cancel ends a ready or scheduled job before any call`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--queue", "other"])
         defer { worker.kill() }
@@ -153,7 +153,7 @@ struct JobLifeTests {
         #expect(target.requests.map(\.path) == ["/ok/last"])
     }
 
-    @Test func `a job cancelled between two tries says so, when it was tried, and how often`() throws {
+    @Test func `job_status of a job cancelled between two attempts shows its start time and attempt count`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -169,7 +169,7 @@ struct JobLifeTests {
                 """) == [["cancelled before its next try", "true", "1", "1"]])
     }
 
-    @Test func `the transfer of a running job that is cancelled ends within a second`() throws {
+    @Test func `cancel of a running job aborts its call within a second`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         let id = try queue.insert("url", "'\(target.url)/hang/a'")
@@ -187,7 +187,7 @@ struct JobLifeTests {
         try worker.wait(for: "call_aborted")
     }
 
-    @Test func `a job is not rescheduled past its end, and two who reschedule it at once both do`() throws {
+    @Test func `reschedule refuses a time past expires_at, and of two concurrent reschedules the later wins`() throws {
         let queue = try TestQueue()
         let id = try queue.insert(
             "url, run_at, expires_at", "'\(target.url)/ok', now() + interval '1 h', now() + interval '2 h'")
@@ -230,7 +230,7 @@ struct JobLifeTests {
         #expect(throws: PGError.self) { try queue.connection.execute("select postrider.reschedule(\(normal), now())") }
     }
 
-    @Test func `retry goes on counting and keeps the key, unless a new one is asked for`() throws {
+    @Test func `retry continues the attempt count and keeps the Idempotency-Key unless new_key is true`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -251,7 +251,7 @@ struct JobLifeTests {
         #expect(keys[4] != keys[0] && keys[4].hasPrefix(keys[0]))
     }
 
-    @Test func `one worker with one slot starts by priority, and within it in the order of the inserts`() throws {
+    @Test func `one worker with one slot starts jobs by priority, then in the order of INSERT`() throws {
         let queue = try TestQueue()
         for (index, priority) in [0, 4, -4, 0, 4, 100, -100, 0, -4, 4, 0, 0].enumerated() {
             try queue.insert("url, priority", "'\(target.url)/ok/\(priority)/\(index)', \(priority)")
@@ -266,7 +266,7 @@ struct JobLifeTests {
         #expect(target.requests.dropFirst(12).map(\.path) == (1...40).map { "/ok/second/\($0)" })
     }
 
-    @Test func `the key's header has the name of the settings and is not sent with GET`() throws {
+    @Test func `the idempotency header has the name from settings and is not sent with GET`() throws {
         let queue = try TestQueue()
         try queue.connection.execute("update postrider.settings set idempotency_header = 'X-Once'")
         let worker = try RunningWorker(queue.database)

@@ -16,7 +16,7 @@ struct OpenCancelTests {
         }
     }
 
-    @Test func `the other calls of a killed worker are made again, and the one that is not cancelled after all, too`()
+    @Test func `another worker repeats a killed worker's calls, except for jobs with an open cancel`()
         throws
     {
         let target = try Self.target()
@@ -43,7 +43,7 @@ struct OpenCancelTests {
         #expect(second.count(of: "statement_failed") == 0)
     }
 
-    @Test func `a worker whose session is ended goes on with all other jobs`() throws {
+    @Test func `a worker whose sessions are terminated runs other jobs during an open cancel`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -65,7 +65,7 @@ struct OpenCancelTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `one that has moved a job to a new priority holds up neither retries nor other priorities`() throws {
+    @Test func `an open reschedule to a new priority delays neither due jobs nor other priorities`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -83,7 +83,7 @@ struct OpenCancelTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `one that has cancelled a job of a large INSERT does not hold up its track`() throws {
+    @Test func `an open cancel of one job of a large INSERT does not block its track`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.insert(10_000, "url, run_at", "'\(target.url)/ok', now()")

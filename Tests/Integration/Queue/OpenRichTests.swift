@@ -35,7 +35,7 @@ struct OpenRichTests {
     }
 
     @Test(arguments: ["log_out('user')", #"log_in('user', '{"access_token": "bob"}')"#], ["commit", "rollback"])
-    func `one that logs somebody in or out holds up no answer, not even the one whose cookie is for that jar`(
+    func `an open log_in or log_out does not delay answers, not even answers with cookies`(
         call: String, end: String
     ) throws {
         let queue = try TestQueue()
@@ -54,7 +54,7 @@ struct OpenRichTests {
     }
 
     @Test(arguments: ["commit", "rollback"])
-    func `one that deletes the service of calls under way holds up none of their answers`(end: String) throws {
+    func `an open DELETE of a service does not delay the answers of its running calls`(end: String) throws {
         let queue = try TestQueue()
         let target = try cookieTarget(queue)
         let worker = try RunningWorker(queue.database)
@@ -68,7 +68,7 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") + worker.count(of: "result_unstorable") == 0)
     }
 
-    @Test func `an answer that waits for another lock than that of its row waits alone, and is stored in the end`()
+    @Test func `an answer that waits for an operator's lock delays no other answer and is stored later`()
         throws
     {
         let queue = try TestQueue()
@@ -103,7 +103,7 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") == 1, "\(worker.output)")
     }
 
-    @Test func `one that has called cache_invalidate holds up no answer that is to be stored in its place`() throws {
+    @Test func `an open cache_invalidate does not delay answers that replace the same cache entries`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 50)
@@ -114,7 +114,7 @@ struct OpenRichTests {
         try queue.waitUntilDone()
         let other = try PGConnection(queue.database)
         try other.execute("begin; select postrider.cache_invalidate()")
-        // A second for each of them would exceed the 30 s that a statement has.
+        // A lock wait of a second for each of the 40 answers would exceed the statement timeout of 30 s.
         try fetchAll()
         try queue.insert(20, "url", "'\(target.url)/ok/plain/' || i")
         try queue.waitUntilDone(15)
@@ -124,7 +124,7 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `one that has cancelled jobs between claim and call takes neither slots nor other jobs along`()
+    @Test func `an open cancel of claimed jobs before their calls neither holds slots nor delays other jobs`()
         throws
     {
         let target = try TargetServer()

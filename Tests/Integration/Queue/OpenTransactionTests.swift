@@ -6,7 +6,7 @@ import Testing
 
 /// Open transactions of clients delay only the work that needs their locked rows.
 struct OpenTransactionTests {
-    @Test func `one that holds a schedule's dedupe_key delays neither other ticks nor jobs nor heartbeats`() throws {
+    @Test func `an open transaction with a schedule's dedupe_key delays no other tick, job or heartbeat`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -40,7 +40,7 @@ struct OpenTransactionTests {
     }
 
     @Test
-    func `one that holds a credential's row keeps its new token waiting, which is lost as little as the workers are`()
+    func `a locked credential row delays its new token, which is neither lost nor fetched twice`()
         throws
     {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 1500}"#)
@@ -66,7 +66,7 @@ struct OpenTransactionTests {
         #expect(workers.allSatisfy { $0.count(of: "worker_reaped") + $0.count(of: "statement_failed") == 0 })
     }
 
-    @Test func `one that holds a lane's row stops no job of another lane, and a 429 pauses the lane all the same`()
+    @Test func `a locked lane row delays no other lane, and a 429 still pauses the lane`()
         throws
     {
         let target = try TargetServer { request in
@@ -95,7 +95,7 @@ struct OpenTransactionTests {
         #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
     }
 
-    @Test func `one that has cancelled a running job holds up no other job's end, and its rollback loses nothing`()
+    @Test func `an open cancel delays no other job, and after its rollback the call's result is stored`()
         throws
     {
         let target = try TargetServer()
@@ -116,7 +116,7 @@ struct OpenTransactionTests {
         #expect(worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `one that has cancelled 60 running jobs stops neither claims nor other ends`() throws {
+    @Test func `an open cancel of 60 running jobs delays neither claims nor other results`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 100)
@@ -130,7 +130,7 @@ struct OpenTransactionTests {
             let plain = try queue.insert("url", "'\(target.url)/ok/\(round)'")
             try queue.wait(for: plain, toBe: "succeeded")
         }
-        // An earlier version took two minutes: a second for each of the 60.
+        // A lock wait of a second for each of the 60 jobs would exceed this limit.
         #expect(TestClock.seconds(since: start) < Soak.seconds(10))
         #expect(
             try queue.number("select count(*) from postrider.job_status where tag = 'held' and state = 'running'") == 60
@@ -142,7 +142,7 @@ struct OpenTransactionTests {
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `one that is deleting a lane with limits stops neither heartbeats nor other lanes`() throws {
+    @Test func `an open DELETE of a lane with limits delays neither heartbeats nor other lanes`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('l', 2), ('m', 2)")
@@ -171,7 +171,7 @@ struct OpenTransactionTests {
     }
 
     @Test(arguments: [(3, false), (3, true), (150, false)])
-    func `one that joins a batch over a list holds up neither other batches nor functions nor heartbeats`(
+    func `an open join of a batch over a list delays neither other trees nor heartbeats`(
         elements: Int, isFollowed: Bool
     ) throws {
         let target = try TargetServer()
@@ -211,8 +211,7 @@ struct OpenTransactionTests {
         #expect(worker.count(of: "worker_reaped") + worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `one that has called cache_invalidate holds up neither a POST of its URL nor the jobs beside it`() throws
-    {
+    @Test func `an open cache_invalidate delays neither a POST to a cached URL nor other jobs`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, "\(request.turn)", headers: ["Cache-Control: max-age=600"])
         }

@@ -9,7 +9,7 @@ struct OverrunTests {
     /// Compares each of 30,000 values with all of them, which takes minutes.
     private static let extract = "$[*] ? (exists($[*] ? (@ == 3)))"
 
-    @Test func `an answer that takes too long to judge fails alone and keeps its body, and its batch mates succeed`()
+    @Test func `an answer that exceeds the judge timeout fails alone and keeps its body`()
         throws
     {
         let target = try ExpensiveAnswer.target()
@@ -33,7 +33,7 @@ struct OverrunTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `plain jobs end while expensive answers wait, and explain says so of each`() throws {
+    @Test func `plain jobs end while expensive answers wait, and explain reports the wait`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
@@ -60,7 +60,8 @@ struct OverrunTests {
     }
 
     /// Two workers with 16 slots each, and 100 rows in the queue.
-    @Test(.enabled(if: Soak.isOn)) func `the p99 of plain jobs stays within three times that of a quiet run`() throws {
+    @Test(.enabled(if: Soak.isOn))
+    func `the p99 of plain jobs during expensive answers stays within three times the quiet p99`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }

@@ -39,7 +39,7 @@ struct PlanTests {
         #expect(Double(long.survey) <= 1.2 * Double(short.survey), "\(figures)")
     }
 
-    @Test func `a job's place and status are found by their index where ready was last seen empty`() throws {
+    @Test func `find_ready_row and job_status use indexes although statistics say that ready is empty`() throws {
         let queue = try TestQueue(on: cluster)
         try queue.connection.execute(
             "insert into postrider_internal.tracks (queue, lane, priority) values ('default', postrider_internal.url_lane('http://h/'), 0)"
@@ -67,7 +67,7 @@ struct PlanTests {
         #expect(place < 40 && one < 60 && members < 1_000, "\(place), \(one), \(members)")
     }
 
-    @Test func `cancel_all looks each job up by its id, whatever statistics say`() throws {
+    @Test func `cancel_all looks up each job by its id, even with stale statistics`() throws {
         let queue = try TestQueue(on: cluster)
         for tag in ["z", "y"] {
             for _ in 1...8 { try queue.insert(1_000, "url, tag", "'http://h/' || i, '\(tag)'") }
@@ -86,7 +86,7 @@ struct PlanTests {
         #expect(blocks < 8_000 * 60, "\(blocks)")
     }
 
-    @Test func `retry_failed looks up none of the jobs of other lanes, queues and tags`() throws {
+    @Test func `retry_failed reads no jobs of other lanes, queues or tags`() throws {
         let queue = try TestQueue(on: cluster)
         let others = Soak.count(1_000_000, reduced: 50_000)
         try queue.connection.execute(
@@ -126,7 +126,7 @@ struct PlanTests {
         }
     }
 
-    @Test func `the claim's cost does not grow with the dead rows under a transaction held open`() throws {
+    @Test func `claim and finish cost the same with dead rows that an open transaction keeps`() throws {
         let queue = try TestQueue(on: cluster)
         let bench = try Bench(queue)
         try bench.fill(12_000, queue)

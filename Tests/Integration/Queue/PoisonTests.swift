@@ -15,7 +15,7 @@ struct PoisonTests {
         """
     }
 
-    @Test func `a ready job that makes each claim fail ends alone, and all others succeed`() throws {
+    @Test func `a stored job that breaks every claim fails alone, and all other jobs succeed`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(50, "url", "'\(target.url)/ok/'")
@@ -35,7 +35,7 @@ struct PoisonTests {
     }
 
     /// The claim of one announced job is another statement.
-    @Test func `a lone job that makes its claim fail ends, and the next one succeeds`() throws {
+    @Test func `an announced job that breaks the single-job claim fails, and the next job succeeds`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

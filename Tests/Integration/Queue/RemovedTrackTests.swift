@@ -66,7 +66,7 @@ struct RemovedTrackTests {
             "insert into postrider_internal.tracks (queue, lane, priority) values ('default', '\(lane)', \(priority))")
     }
 
-    @Test func `only tracks without rows for the time given go, and numbers are not used again`() throws {
+    @Test func `remove_tracks deletes only tracks unused for the given time and never reuses a number`() throws {
         let queue = try TestQueue()
         let leader = try Leader(queue)
         for lane in ["ready", "running", "scheduled", "unused", "new"] { try track(queue, lane) }
@@ -99,7 +99,7 @@ struct RemovedTrackTests {
     }
 
     @Test(arguments: ["begin", "begin isolation level repeatable read; select count(*) from postrider_internal.tracks"])
-    func `rows of a transaction that was open across the removal get a track again`(begin: String) throws {
+    func `rows written by a transaction open across a track removal get a new track`(begin: String) throws {
         let queue = try TestQueue()
         let leader = try Leader(queue)
         for lane in ["a", "b", "c", "retry"] { try track(queue, lane) }
@@ -140,8 +140,7 @@ struct RemovedTrackTests {
         try leader.forget(queue)
     }
 
-    @Test func `a retry finds or makes the track of a result whose track is gone, and totals keep their queue`() throws
-    {
+    @Test func `a retry finds or creates the removed track of a job, and totals keep their queue`() throws {
         let queue = try TestQueue()
         let leader = try Leader(queue)
         try queue.connection.execute(
@@ -182,7 +181,7 @@ struct RemovedTrackTests {
         #expect(totals == [["q", "f", "0"]])
     }
 
-    @Test func `a reschedule that is open across the removal keeps its priority`() throws {
+    @Test func `an open reschedule keeps its new priority across a track removal`() throws {
         let queue = try TestQueue()
         let leader = try Leader(queue)
         try track(queue, "l", priority: 0)
@@ -198,7 +197,7 @@ struct RemovedTrackTests {
         #expect(try leader.remove(queue) == 1)
     }
 
-    @Test func `a worker that knows the number takes no job of a paused lane, and runs what comes in late`() throws {
+    @Test func `a job committed late on a removed track respects a lane pause and runs afterwards`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         var workers = try [RunningWorker(queue.database, concurrency: 2)]
@@ -230,7 +229,7 @@ struct RemovedTrackTests {
         #expect(target.requests.count == 3)
     }
 
-    @Test func `tracks that come and go under load lose nothing and call nothing twice`() throws {
+    @Test func `track removal under load loses no job and repeats no call`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try (1...2).map { _ in try RunningWorker(queue.database, concurrency: 16) }
@@ -275,7 +274,7 @@ struct RemovedTrackTests {
         #expect(try queue.number("select max(id) from postrider_internal.tracks") > 17, "no track was removed")
     }
 
-    @Test func `what views read does not grow with the tracks that were removed`() throws {
+    @Test func `the cost of views does not grow with the number of removed tracks`() throws {
         let cluster = try TestQueue.quietCluster()
         let queue = try TestQueue(on: cluster)
         let leader = try Leader(queue)

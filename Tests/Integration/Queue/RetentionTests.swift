@@ -7,7 +7,7 @@ import Testing
 
 /// A real worker prunes old jobs during its work.
 struct RetentionTests {
-    @Test func `a range is dropped under way, and no call, row or answer is lost by it`() throws {
+    @Test func `a worker drops an old partition during work without losing jobs, answers or calls`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(2_000, "url, tag", "'http://h/' || i, 'old'")
@@ -34,7 +34,7 @@ struct RetentionTests {
         #expect(workers.map { $0.count(of: "range_pruned") }.reduce(0, +) == 1)
     }
 
-    @Test func `a foreign key of a user's table keeps its own jobs, and the role's statement_timeout keeps none`()
+    @Test func `prune keeps jobs under a user's foreign key and works despite a role's statement_timeout`()
         throws
     {
         let queue = try TestQueue()

@@ -37,7 +37,7 @@ struct RetryFailedTests {
             ("'b', 'connect', '-infinity', 't', 'l'", "3"), ("tag => 't', since => now() - interval '150 min'", "012"),
             ("tag => 't', error_code => 'connect'", "3"), ("tag => 'nobody'", ""), ("lane => 'nobody'", ""),
         ], [false, true])
-    func `what failed, and only that, is ready again, by queue, error code, time, tag and lane`(
+    func `retry_failed requeues only failed jobs that match queue, error code, time, tag and lane`(
         given: (arguments: String, jobs: String), hasTracks: Bool
     ) throws {
         let (arguments, jobs) = given
@@ -60,7 +60,7 @@ struct RetryFailedTests {
             try queue.number("select count(*) from postrider_internal.past_attempts where attempt = 3") == jobs.count)
     }
 
-    @Test func `a tree runs again once, whichever of its members failed; what a person cancelled stays`() throws {
+    @Test func `retry_failed reruns each failed tree once and leaves cancelled trees unchanged`() throws {
         let target = try TargetServer { request in
             request.path.hasPrefix("/bad") && request.turn == 1 ? TargetStep.answer(400) : TargetStep.answer(200)
         }
@@ -107,7 +107,7 @@ struct RetryFailedTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `of jobs that failed with one key, one after the other, the last runs again, and has the key`() throws {
+    @Test func `retry_failed reruns only the newest of several failed jobs with the same dedupe_key`() throws {
         let queue = try TestQueue()
         for _ in 1...3 {
             try queue.insert("url, dedupe_key", "'http://h/', 'k'")
@@ -125,7 +125,7 @@ struct RetryFailedTests {
         #expect(try queue.number("select postrider.retry_failed()") == 0)
     }
 
-    @Test func `a tree runs again for the tag or lane of the whole, or of a member that failed`() throws {
+    @Test func `retry_failed finds a tree by the root's tag or a failed member's tag or lane`() throws {
         let target = try TargetServer { request in
             request.path == "/bad" && request.turn <= 3 ? TargetStep.answer(400) : TargetStep.answer(200)
         }
@@ -148,7 +148,7 @@ struct RetryFailedTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `100,000 failed jobs are ready again in one statement`() throws {
+    @Test func `retry_failed requeues 100,000 failed jobs in one statement`() throws {
         let queue = try TestQueue()
         let count = Soak.count(100_000, reduced: 10_000)
         try queue.insert(count - 1, "url", "'http://h/' || i")

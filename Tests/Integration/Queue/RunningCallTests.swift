@@ -16,7 +16,7 @@ struct RunningCallTests {
         try queue.number("select count(*) from postrider.attempts where phase is not null")
     }
 
-    @Test func `a call that hangs is in attempts with its phase and deadline, and explain names them`() throws {
+    @Test func `attempts lists a hanging call with its phase and deadline, and explain names both`() throws {
         let target = try TargetServer { request in
             request.path == "/hang" ? [.hang] : TargetStep.answer(200)
         }
@@ -45,7 +45,7 @@ struct RunningCallTests {
         try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
     }
 
-    @Test func `each phase is told apart`() throws {
+    @Test func `attempts distinguishes the phases connect, tls and receive`() throws {
         let silent = try SilentPort()
         let target = try TargetServer { request in
             [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345".utf8)), .hang]
@@ -63,7 +63,7 @@ struct RunningCallTests {
         #expect(done == [["5"]])
     }
 
-    @Test func `an answer that waits to be judged is in attempts`() throws {
+    @Test func `attempts lists an answer that waits to be judged`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try ExpensiveAnswer.queue("5 s")
         let worker = try RunningWorker(queue.database)
@@ -74,7 +74,7 @@ struct RunningCallTests {
         #expect(try Self.running(queue) == 0)
     }
 
-    @Test func `what a lost worker was doing vanishes with it`() throws {
+    @Test func `reap removes the running attempts of a lost worker`() throws {
         let target = try TargetServer { _ in [.hang] }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -17,8 +17,7 @@ struct StaleStatisticsTests {
 
     init() throws { cluster = try TestQueue.quietCluster() }
 
-    @Test func `work of every kind reads a few rows for each job though all statistics say that there are none`() throws
-    {
+    @Test func `jobs of every kind read under 1,000 rows each although statistics say tables are empty`() throws {
         let target = try TargetServer()
         let api = try TokenAPI(#"{"expired": ["a1"]}"#)
         let queue = try TestQueue(on: cluster)
@@ -45,7 +44,7 @@ struct StaleStatisticsTests {
         #expect(read < jobs * 1000, "\(read) rows for \(jobs) jobs")
     }
 
-    @Test func `one INSERT looks each key up by its index, though the plan is from the first duplicate`() throws {
+    @Test func `an INSERT of duplicates uses the dedupe_key index although statistics say the table is empty`() throws {
         let queue = try TestQueue(on: cluster)
         try Self.forget(queue)
         let before = try Self.rowsRead(queue)

@@ -21,7 +21,7 @@ struct StartOrderTests {
     }
 
     @Test(arguments: ["one statement", "one transaction", "one transaction from below", "behind a call"])
-    func `a job of a priority that is new goes before those of a lower one`(way: String) throws {
+    func `a job with a new, higher priority starts before jobs with a lower priority`(way: String) throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try worker(queue, target)
@@ -63,7 +63,7 @@ struct StartOrderTests {
     }
 
     @Test(arguments: ["lane", "queue", "priority"])
-    func `jobs that are inserted one by one start in that order, on a track that is new too`(what: String) throws {
+    func `jobs inserted one by one start in that order, even on a new track`(what: String) throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try worker(queue, target)

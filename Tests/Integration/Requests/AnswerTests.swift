@@ -105,7 +105,7 @@ struct AnswerTests {
             state: "failed", code: "http_status", words: "the server answered 200 with an HTML page"),
     ]
 
-    @Test func `each answer ends as its own row, with code, sentence, result and charset`() throws {
+    @Test func `each answer gets its own state, error code, message, result and charset`() throws {
         let target = try TargetServer { request in
             let item = Self.cases[Int(request.path.split(separator: "/").last ?? "") ?? 0]
             let head = "HTTP/1.1 200 OK\r\nContent-Type: \(item.type)\r\nContent-Length: \(item.body.count)\r\n\r\n"
@@ -137,7 +137,7 @@ struct AnswerTests {
         #expect(worker.count(of: "result_unstorable") == 0)
     }
 
-    @Test func `HTML where JSON was due is tried again, like a 502`() throws {
+    @Test func `a 200 answer with HTML instead of JSON is retried if html_is_502 is set`() throws {
         let target = try TargetServer { request in
             request.turn == 1 ? TargetStep.answer(200, "<!doctype html><p>busy") : TargetStep.answer(200, #"{"a": 1}"#)
         }
@@ -155,7 +155,7 @@ struct AnswerTests {
                 == [["1", "http_status"], ["2", nil]])
     }
 
-    @Test func `httpbin's JSON, XML, HTML and UTF-8 pages`() throws {
+    @Test func `a worker judges httpbin's JSON, XML, HTML and UTF-8 pages correctly`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -6,7 +6,7 @@ import Testing
 
 /// `download_to`, from the job's row to the file.
 struct DownloadJobTests {
-    @Test func `a job whose download breaks off goes on where it was, and uses no attempt for that`() throws {
+    @Test func `a download that breaks off resumes without using a counted attempt`() throws {
         let folder = try TestFolder()
         let nginx = try NginxServer(firstPort: 24_400)
         try folder.shell("mkdir files; head -c 8388608 /dev/urandom >\(nginx.www)/large")
@@ -26,7 +26,7 @@ struct DownloadJobTests {
         #expect(try queue.number("select coalesce(length(body), 0)::bigint from postrider.job_status") == 0)
     }
 
-    @Test func `a server that has no rest of a file gives the whole to the same attempt`() throws {
+    @Test func `if a server refuses the range, the same attempt downloads the whole file`() throws {
         let folder = try TestFolder()
         try folder.shell("mkdir files")
         let target = try TargetServer { request in
@@ -46,7 +46,7 @@ struct DownloadJobTests {
         #expect(folder.read("files/a") == [UInt8]("ABCDEFGHIJ".utf8))
     }
 
-    @Test func `a download that breaks off after a few bytes each time ends after twenty attempts`() throws {
+    @Test func `a download that brings less than 64 KiB each time fails after twenty attempts`() throws {
         let folder = try TestFolder()
         let nginx = try NginxServer(firstPort: 24_410)
         try folder.shell("mkdir files; head -c 8388608 /dev/urandom >\(nginx.www)/large")
@@ -65,7 +65,7 @@ struct DownloadJobTests {
                 ])
     }
 
-    @Test func `a job whose answer has no content succeeds and leaves the file that is there`() throws {
+    @Test func `a download answered by 204 or 304 succeeds and keeps the existing file`() throws {
         let folder = try TestFolder()
         try folder.shell("mkdir files; printf old > files/kept")
         let target = try TargetServer { request in
@@ -85,7 +85,7 @@ struct DownloadJobTests {
         #expect(try queue.rows("select status_code::text from postrider.job_status order by id") == [["304"], ["204"]])
     }
 
-    @Test func `a worker without a files root says so`() throws {
+    @Test func `a download fails with a hint to --files if the worker has no files root`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

@@ -17,7 +17,7 @@ struct EnvelopeErrorTests {
         return queue
     }
 
-    @Test func `the code and its name are columns, and retry_failed finds jobs by the name`() throws {
+    @Test func `views show envelope_code and error_name, and retry_failed finds jobs by error_name`() throws {
         let target = try TargetServer { request in
             switch request.path {
             case "/user": TargetStep.answer(200, #"{"code": 301, "msg": "no user 7"}"#)
@@ -58,7 +58,7 @@ struct EnvelopeErrorTests {
         try queue.connection.execute("select postrider.purge(now() + interval '1 day')")
     }
 
-    @Test func `a chain goes on behind an answer without a body, and require_data stops it`() throws {
+    @Test func `a chain continues after answers without a body, and require_data fails an empty result`() throws {
         let target = try TargetServer { request in
             switch request.path {
             case "/gone": [.send([UInt8]("HTTP/1.1 204 No\r\n\r\n".utf8))]
@@ -87,7 +87,7 @@ struct EnvelopeErrorTests {
     }
 
     @Test(arguments: [("[]", "failed"), ("[1]", "succeeded")])
-    func `require_data is about all pages together`(last: String, state: String) throws {
+    func `require_data checks all pages together, not each page`(last: String, state: String) throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, request.path.contains("page=1") ? last : "[]")
         }
@@ -109,7 +109,9 @@ struct EnvelopeErrorTests {
         ("url, download_to, require_data", "'http://h/', 'a', true", "require_data: asks to read the answer"),
         ("url, response_format, require_data", "'http://h/', 'xml', true", "require_data: is for JSON"),
     ])
-    func `what cannot be is refused at INSERT, and in a spec`(columns: String, values: String, message: String) throws {
+    func `INSERT refuses require_data, use_envelope and decode where they cannot apply`(
+        columns: String, values: String, message: String
+    ) throws {
         let queue = try TestQueue()
         let error = #expect(throws: PGError.self) { try queue.insert(columns, values) }
         #expect(error?.message.hasPrefix("jobs.\(message)") == true, "\(error?.message ?? "")")

@@ -42,7 +42,9 @@ struct ExpensiveAnswerTests {
     ]
 
     @Test(arguments: entries.indices)
-    func `what takes hours fails with too_expensive and keeps its body, and plain jobs do not wait`(entry: Int) throws {
+    func `an expression that takes hours fails as too_expensive, keeps the body and delays no plain job`(entry: Int)
+        throws
+    {
         let (name, columns, values) = Self.entries[entry]
         let target = try ExpensiveAnswer.target()
         let queue = try ExpensiveAnswer.queue()
@@ -60,7 +62,7 @@ struct ExpensiveAnswerTests {
         #expect(
             try queue.number("select count(*) from postrider.job_status where url like '%/large' and state = 'running'")
                 > 4)
-        // An earlier version took 40 s. The bound leaves room for other work on the machine.
+        // The bound leaves room for other work on the machine.
         #expect(busy.median < max(0.05, 5 * quiet.median) && busy.slowest < 2, "\(quiet) became \(busy)")
         try queue.wait(until: "select count(*) >= 3 from postrider_internal.results where error_code is not null")
         #expect(
@@ -80,7 +82,7 @@ struct ExpensiveAnswerTests {
         #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `a cached answer is judged apart, too, and its job keeps it`() throws {
+    @Test func `an expensive cached answer delays no plain job and keeps its body`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try ExpensiveAnswer.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
@@ -110,7 +112,7 @@ struct ExpensiveAnswerTests {
         #expect(target.requests("/large").count == 1)
     }
 
-    @Test func `a validator with many keys and an answer above 1 MiB are judged apart, and mean what they always do`()
+    @Test func `large validators and answers above 1 MiB go to the judging session with correct results`()
         throws
     {
         let keys = (1...200).map { "\"k\($0)\": " }
@@ -136,7 +138,7 @@ struct ExpensiveAnswerTests {
         #expect(worker.output.contains("\"session\":\"judging\""))
     }
 
-    @Test func `at_most_once fails alike and is not called again, and a retryable failure is tried again`() throws {
+    @Test func `an expensive at_most_once job fails without a second call, and a 503 is retried`() throws {
         let target = try TargetServer { request in
             request.path == "/503" ? TargetStep.answer(503) : TargetStep.answer(200, ExpensiveAnswer.list)
         }
@@ -157,7 +159,7 @@ struct ExpensiveAnswerTests {
         #expect(target.requests("/large").count == 1)
     }
 
-    @Test func `a worker with a full fixture holds such jobs back without an attempt, and they end later`() throws {
+    @Test func `a worker whose judging memory is full defers expensive jobs without using an attempt`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try ExpensiveAnswer.queue("10 ms")
         let worker = try RunningWorker(queue.database, concurrency: 16, ["--memory", "64MiB"])
@@ -172,7 +174,7 @@ struct ExpensiveAnswerTests {
         #expect(try queue.number("select count(*) from postrider.attempts") == 120)
     }
 
-    @Test func `a worker that stops hands back what it has not judged`() throws {
+    @Test func `a stopping worker hands back answers that it has not judged`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try ExpensiveAnswer.queue("20 s")
         let worker = try RunningWorker(queue.database, concurrency: 8, ["--drain", "1s"])

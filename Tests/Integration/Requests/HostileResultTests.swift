@@ -7,7 +7,7 @@ import Testing
 
 /// Hostile answers in one batch with good answers.
 struct HostileResultTests {
-    @Test func `each hostile answer ends as its own row with its code, and its batch mates succeed`() throws {
+    @Test func `each hostile answer ends with its own error code, and 100 good jobs succeed`() throws {
         let hostile = try HostileServer(ports: 23_460...23_479)
         let queue = try TestQueue()
         let expected: [(path: String, state: String, code: String?)] = [
@@ -47,7 +47,7 @@ struct HostileResultTests {
         #expect(worker.isRunning)
     }
 
-    @Test func `an answer that is cut inside its headers is tried again, and no cache or validator sees it`() throws {
+    @Test func `an answer cut inside its headers is retried and neither cached nor validated`() throws {
         let target = try TargetServer { request in
             if request.turn > 1 { return TargetStep.answer(200, #"{"a": 1}"#) }
             return [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n".utf8)), .close]
@@ -65,7 +65,7 @@ struct HostileResultTests {
         }
     }
 
-    @Test func `JSON that jsonb cannot hold is kept as its body, with no result`() throws {
+    @Test func `a body that jsonb cannot hold is stored without a result`() throws {
         let bodies = [#"{"a":"\u0000"}"#, "{\"a\":\u{1}}", "{", "[1,2", "\"\\ud800\"", "1e400000", "nul"]
         let target = try TargetServer { request in
             let number = Int(request.path.split(separator: "/").last ?? "") ?? 0
@@ -85,7 +85,7 @@ struct HostileResultTests {
         }
     }
 
-    @Test func `invalid UTF-8 in header values and in the status line is stored as Latin-1 or not at all`() throws {
+    @Test func `an answer with invalid UTF-8 in status line and header succeeds, with Latin-1 header values`() throws {
         let target = try TargetServer { _ in
             let head = [UInt8]("HTTP/1.1 200 \u{FC}\r\nX-Odd: a".utf8) + [0xFF, 0xC3, 0x28]
             return [.send(head + [UInt8]("\r\nContent-Length: 2\r\n\r\nok".utf8))]

@@ -20,7 +20,7 @@ struct ManyNamesTests {
 
     private func url(_ host: String, path: String = "ok") -> String { "'http://\(host):\(target.port)/\(path)'" }
 
-    @Test func `many names are called, each once, and the ones that do not exist fail for that`() throws {
+    @Test func `calls to 500 host names succeed, and unknown names fail with error code dns`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64, under: names.wrapper)
         try queue.insert(500, "url", url("n' || i || '.example"))
@@ -37,7 +37,7 @@ struct ManyNamesTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `names that get no answer do not hold up other names`() throws {
+    @Test func `host names with a silent name server do not delay other host names`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64, under: names.wrapper)
         // As many calls as there are threads that resolve names.
@@ -51,7 +51,7 @@ struct ManyNamesTests {
     }
 
     @Test(.enabled(if: Soak.isOn, "needs minutes and the machine to itself"))
-    func `60,000 names are called at 0.8 of the rate of new connections to one host`() throws {
+    func `calls to 60,000 names reach at least 0.8 of the rate of calls to one host`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64, under: names.wrapper)
         /// Returns seconds, and the worker's CPU time for each call in microseconds.

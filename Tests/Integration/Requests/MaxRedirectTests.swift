@@ -19,7 +19,7 @@ struct MaxRedirectTests {
         ("2", 3, "failed denied_redirect 302"), ("10", 10, "succeeded 200"), ("null", 5, "succeeded 200"),
         ("null", 6, "failed denied_redirect 302"),
     ])
-    func `as many redirects are followed as the job says`(most: String, hops: Int, end: String) throws {
+    func `a job follows at most max_redirects redirects, 5 by default`(most: String, hops: Int, end: String) throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -30,7 +30,7 @@ struct MaxRedirectTests {
         #expect(try queue.text(sql) == end)
     }
 
-    @Test func `a 3xx that is wanted is the answer, with its Location`() throws {
+    @Test func `a 3xx listed in ok_statuses is the answer and keeps its Location`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -43,7 +43,7 @@ struct MaxRedirectTests {
     }
 
     @Test(arguments: ["-1", "11"])
-    func `another number is refused`(most: String) throws {
+    func `INSERT refuses a max_redirects outside 0 to 10`(most: String) throws {
         let error = #expect(throws: PGError.self) {
             try TestQueue().insert("url, max_redirects", "'http://h/', \(most)")
         }

@@ -8,7 +8,7 @@ import Testing
 /// Names whose address changes while the worker still has the old address.
 @Suite(.enabled(if: HostsFile.obstacle == nil, "\(HostsFile.obstacle ?? "")"))
 struct MovedNameTests {
-    @Test func `a job whose server is not at its name's old address finds it at the new one`() throws {
+    @Test func `a retry finds the server at the new address of its host name`() throws {
         let target = try TargetServer()
         let port = try #require(target.url.split(separator: ":").last)
         let hosts = try HostsFile("moving.example", at: "127.0.0.3")
@@ -24,7 +24,7 @@ struct MovedNameTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a certificate for somebody else at an address known from before is no end of the job`() throws {
+    @Test func `a wrong certificate at a host name's old address does not fail the job`() throws {
         let nginx = try NginxServer(firstPort: 22_050)
         let hosts = try HostsFile("other.example", at: "127.0.0.2")
         let queue = try TestQueue()

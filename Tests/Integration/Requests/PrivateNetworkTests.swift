@@ -7,7 +7,7 @@ import Testing
 
 /// Private addresses, with a worker that was started without `--allow-private`.
 struct PrivateNetworkTests {
-    @Test func `each refused call says what could allow it: its service, its credential or the worker alone`() throws {
+    @Test func `the error of a refused private address names the setting that can allow the call`() throws {
         let queue = try TestQueue()
         let api = try TokenAPI()
         let url = "http://127.0.0.1:1"

@@ -31,7 +31,7 @@ struct RequestConformanceTests {
             """)[0]
     }
 
-    @Test func `each method arrives as it was asked for`() throws {
+    @Test func `each HTTP method arrives at the server unchanged`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
@@ -47,7 +47,7 @@ struct RequestConformanceTests {
             seen == methods.map { [$0, "succeeded", $0 == "HEAD" || $0 == "OPTIONS" ? nil : $0] })
     }
 
-    @Test func `arguments, headers and bodies arrive whole`() throws {
+    @Test func `query arguments, headers and bodies arrive complete`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
@@ -80,7 +80,7 @@ struct RequestConformanceTests {
         #expect(try answer(raw, "headers,Content-Type") == "application/x-thing")
     }
 
-    @Test func `basic auth in the URL logs in, a wrong password does not, and neither is shown`() throws {
+    @Test func `basic auth in a URL works, a wrong password fails, and job_status hides the password`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -93,7 +93,7 @@ struct RequestConformanceTests {
         #expect(try queue.number("select count(*) from postrider.job_status where url like '%456@%'") == 0)
     }
 
-    @Test func `a call beyond its time ends as timeout, 101, a refused connection as connect`() throws {
+    @Test func `a call over its time limit fails with timeout, a refused connection with connect`() throws {
         let queue = try TestQueue()
         try service(queue, "timeout", "interval '700 ms'")
         let worker = try RunningWorker(queue.database)
@@ -107,7 +107,7 @@ struct RequestConformanceTests {
         #expect(try failure(queue, refused) == ["connect", "202"])
     }
 
-    @Test func `statuses are judged by ok_statuses`() throws {
+    @Test func `ok_statuses decides which statuses succeed`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
@@ -121,7 +121,7 @@ struct RequestConformanceTests {
         #expect(try failure(queue, created) == ["http_status", "-8"])
     }
 
-    @Test func `hundreds of requests at once each get their own answer`() throws {
+    @Test func `300 concurrent requests each get their own answer`() throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database, concurrency: 100)
@@ -134,7 +134,7 @@ struct RequestConformanceTests {
                 == 300)
     }
 
-    @Test func `URL filters: what a service adds to every call, the CDN in place of the base`() throws {
+    @Test func `a service adds query and headers to every call, and use_cdn replaces the base URL`() throws {
         let queue = try TestQueue()
         let cdn = try HttpbinServer()
         try service(

@@ -41,14 +41,14 @@ struct RequestURLTests {
         ("service, url, use_cdn", "'api', 'logo', true", "https://cdn.example.com/x/logo?app=17&api_key=***"),
         ("service, url", "'keyed', 'users?n=1'", "https://api.example.com/users?n=1&tok=***"),
     ])
-    func `request_url is the URL as called, without secrets`(columns: String, values: String, shown: String) throws {
+    func `request_url shows the called URL with masked secrets`(columns: String, values: String, shown: String) throws {
         let queue = try TestQueue()
         try Self.addServices(queue)
         let id = try queue.insert(columns, values)
         #expect(try Self.url(id, queue.connection) == shown)
     }
 
-    @Test func `clients do not see what a service adds to each query`() throws {
+    @Test func `request_url masks query arguments of the service for clients`() throws {
         let queue = try TestQueue()
         try Self.addServices(queue)
         let client = try TestRole.client.connect(queue)
@@ -59,7 +59,7 @@ struct RequestURLTests {
         #expect(try Self.url(id, queue.connection) == "https://api.example.com/v1/a?app=17&api_key=***&b=1")
     }
 
-    @Test func `request_url names the server and the filled template`() throws {
+    @Test func `request_url contains the server's base URL and the filled template values`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200, #"{"id": "7 8"}"#) }
         let queue = try TestQueue()
         try queue.addService([target.url + "/one"])
@@ -77,7 +77,7 @@ struct RequestURLTests {
         #expect(target.requests.map(\.path).contains("/one/get/7%208?q=7%208"))
     }
 
-    @Test func `last_error stays until the job has ended, and elapsed counts from the first try`() throws {
+    @Test func `last_error stays until the job ends, and elapsed counts from the first attempt`() throws {
         let target = try TargetServer { TargetStep.answer($0.turn == 1 ? 503 : 200) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -7,7 +7,7 @@ import Testing
 /// Names whose name server does not answer.
 @Suite(.enabled(if: SilentNameServer.obstacle == nil, "\(SilentNameServer.obstacle ?? "")"))
 struct SilentNameServerTests {
-    @Test func `a name server that says nothing costs its own call alone, and that ends by its timeout`() throws {
+    @Test func `a silent name server delays only its own call, which fails by its timeout`() throws {
         let server = try SilentNameServer()
         let target = try TargetServer()
         let queue = try TestQueue()

@@ -51,7 +51,7 @@ struct UndecodedAnswerTests {
     }
 
     @Test(arguments: ["UTF-8", "binary", "aws-chunked", "us-ascii"])
-    func `a value that is no coding loses no answer and repeats no call`(value: String) throws {
+    func `an unknown Content-Encoding value neither loses the answer nor repeats the call`(value: String) throws {
         let target = try TargetServer { _ in
             TargetStep.answer(200, "{\"a\": 1}", headers: ["Content-Encoding: \(value)"])
         }

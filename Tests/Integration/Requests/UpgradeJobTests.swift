@@ -20,7 +20,7 @@ struct UpgradeJobTests {
         return queue
     }
 
-    @Test func `a POST behind a 307 or 308 to https has its body, credential and Idempotency-Key`() throws {
+    @Test func `a POST redirected to https by 307 or 308 keeps body, credential and Idempotency-Key`() throws {
         let proxy = try UpgradeProxy()
         let queue = try Self.queue(proxy)
         let worker = try RunningWorker(queue.database)
@@ -36,7 +36,7 @@ struct UpgradeJobTests {
         }
     }
 
-    @Test func `a next page is called by https, and one in single quotes is found`() throws {
+    @Test func `pagination keeps the scheme of its service and follows a Link with single-quoted rel`() throws {
         let proxy = try UpgradeProxy()
         let queue = try Self.queue(proxy)
         let worker = try RunningWorker(queue.database)

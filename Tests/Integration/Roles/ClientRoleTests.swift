@@ -7,7 +7,7 @@ import Testing
 
 /// The rights of a client, and its attempts to exceed them.
 struct ClientRoleTests {
-    @Test func `a client inserts by INSERT, COPY and submit, and reads and cancels what it inserted`() throws {
+    @Test func `a client can insert by INSERT, COPY and submit, and read and cancel its jobs`() throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let later = "now() + interval '1 day'"
@@ -38,7 +38,7 @@ struct ClientRoleTests {
                 == "PR001")
     }
 
-    @Test func `nobody else's job can be seen, cancelled, joined or claimed as one's own`() throws {
+    @Test func `a client cannot see, cancel, join or impersonate another client's jobs`() throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let stranger = try TestRole.stranger.connect(queue)
@@ -73,7 +73,7 @@ struct ClientRoleTests {
     }
 
     @Test(arguments: ["", "a"])
-    func `nor can it be joined while it is being inserted`(name: String) throws {
+    func `a client cannot join another client's chain while its inserting transaction is open`(name: String) throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         try client.execute(
@@ -102,7 +102,7 @@ struct ClientRoleTests {
         #expect(try queue.number("select count(*) from postrider_internal.members") == 1)
     }
 
-    @Test func `the key of another client's job that has ended cannot be guessed`() throws {
+    @Test func `a client cannot learn the dedupe_key of another client's ended job`() throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let stranger = try TestRole.stranger.connect(queue)
@@ -118,7 +118,7 @@ struct ClientRoleTests {
         #expect(try stranger.query(guess).bool(0, 0))
     }
 
-    @Test func `the answers of another client's jobs are in no view, and in no condition`() throws {
+    @Test func `no view or condition reveals answers of another client's jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
@@ -176,7 +176,7 @@ struct ClientRoleTests {
         #expect(try stranger.query("select word from seen").rowCount == 0)
     }
 
-    @Test func `functions of a client's own under names of the system change nothing`() throws {
+    @Test func `a client's functions that shadow system functions change nothing`() throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
         let stranger = try TestRole.stranger.connect(queue)
@@ -205,7 +205,7 @@ struct ClientRoleTests {
         #expect(try !stranger.query("select postrider_internal.sees_all()").bool(0, 0))
     }
 
-    @Test func `a function that runs as a client cancels what it inserted, whoever calls it`() throws {
+    @Test func `a SECURITY DEFINER function of a client can cancel the client's jobs for any caller`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -26,7 +26,7 @@ struct MigrateRoleTests {
         return (0..<result.rowCount).map { result.text($0, 0) }
     }
 
-    @Test func `without roles all belongs to who migrates; with them, later, it moves, jobs and all`() throws {
+    @Test func `a schema migrated with --no-roles moves to postrider_owner at the next full migrate`() throws {
         let server = try PrivateCluster()
         let database = server.connectionString()
         let bare = try WorkerProcess.run(["migrate", "--no-roles", "--database", database])
@@ -61,7 +61,7 @@ struct MigrateRoleTests {
         order by 1
         """
 
-    @Test func `what an upgrade without roles has left to a superuser, a later one takes over`() throws {
+    @Test func `a full migrate takes over objects that --no-roles left to a superuser`() throws {
         let server = try PrivateCluster()
         let database = server.connectionString()
         #expect(try WorkerProcess.run(["migrate", "--database", database]).status == 0)
@@ -91,7 +91,7 @@ struct MigrateRoleTests {
                 == ["true"])
     }
 
-    @Test func `after a restore without privileges migrate gives them again`() throws {
+    @Test func `migrate restores the privileges after a restore without privileges`() throws {
         let server = try PrivateCluster()
         let first = server.connectionString()
         #expect(try WorkerProcess.run(["migrate", "--database", first]).status == 0)
@@ -115,7 +115,7 @@ struct MigrateRoleTests {
         #expect(try Self.rows("select state from postrider.job_status", second) == ["ready"])
     }
 
-    @Test func `two databases migrated at once make the roles together`() throws {
+    @Test func `two concurrent migrates on one server create the roles together`() throws {
         let server = try PrivateCluster()
         try PGConnection(server.connectionString()).execute("create database one")
         try PGConnection(server.connectionString()).execute("create database two")
@@ -136,7 +136,9 @@ struct MigrateRoleTests {
         }
     }
 
-    @Test func `who may make no roles is told so and gets a schema that works; who may, needs no superuser`() throws {
+    @Test func `migrate works without CREATEROLE but leaves roles alone, and needs no superuser with CREATEROLE`()
+        throws
+    {
         let server = try PrivateCluster()
         let superuser = try PGConnection(server.connectionString())
         try superuser.execute("create role plain login; create role maker login createrole")

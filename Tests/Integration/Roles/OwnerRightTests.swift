@@ -16,7 +16,7 @@ struct OwnerRightTests {
         return id
     }
 
-    @Test func `a deferred trigger of its caller's does not run as the owner by rerun_callback`() throws {
+    @Test func `rerun_callback does not run a deferred trigger of its caller as the schema owner`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let id = try endedJob(in: queue, callback: "note")
@@ -42,7 +42,7 @@ struct OwnerRightTests {
         #expect(try CallbackLog.lines(queue, of: id) == Array(repeating: "callback cancelled", count: 3))
     }
 
-    @Test func `what its callback defers is checked by rerun_callback, and deferred again`() throws {
+    @Test func `rerun_callback checks constraints that the callback defers, then defers them again`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

@@ -6,7 +6,7 @@ import Testing
 
 /// The rights of each role, in the catalogue and in practice.
 struct RoleTests {
-    @Test func `everybody has nothing, and all belongs to the owner`() throws {
+    @Test func `PUBLIC has no privileges, and postrider_owner owns every object`() throws {
         let queue = try TestQueue()
         let open = try queue.rows(
             """
@@ -28,7 +28,7 @@ struct RoleTests {
         #expect(error?.sqlState == .insufficientPrivilege)
     }
 
-    @Test func `each public view and function has somebody who may use it, and the owner's functions have few`() throws
+    @Test func `admins may use every public view and function, clients and readers only listed owner functions`() throws
     {
         let queue = try TestQueue()
         let unread = try queue.rows(
@@ -111,7 +111,7 @@ struct RoleTests {
         }
     }
 
-    @Test func `an admin configures and steers, but registers no code and reads no secret`() throws {
+    @Test func `an admin can configure and control jobs, but cannot register code or read secrets`() throws {
         let queue = try TestQueue()
         let admin = try TestRole.admin.connect(queue)
         try queue.insert("url, run_at", "'http://h/1', now() + interval '1 day'")
@@ -159,7 +159,7 @@ struct RoleTests {
         }
     }
 
-    @Test func `the program says which right is missing`() throws {
+    @Test func `commands name the right that a role lacks`() throws {
         let queue = try TestQueue()
         let database = TestRole.client.database(queue.database)
         let run = try WorkerProcess.run(["run", "--database", database])
@@ -206,7 +206,7 @@ struct RoleTests {
         }
     }
 
-    @Test func `a worker's rights are enough to lead: new ranges belong to the owner, old ones go`() throws {
+    @Test func `a worker's rights suffice to lead, create partitions and drop old partitions`() throws {
         let queue = try TestQueue()
         let worker = try TestRole.worker.connect(queue)
         let id = try worker.query("select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')")

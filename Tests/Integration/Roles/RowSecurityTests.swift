@@ -13,7 +13,7 @@ struct RowSecurityTests {
         return (outcome.status, line.map(String.init))
     }
 
-    @Test func `a worker from which rows are hidden says so and starts, and runs what it sees later`() throws {
+    @Test func `a worker reports row-level security that hides rows and runs jobs after it is disabled`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let database = TestRole.worker.database(queue.database)
@@ -34,7 +34,7 @@ struct RowSecurityTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a policy that lets a worker see all rows is well, one that does not is none`() throws {
+    @Test func `doctor accepts a row policy that shows workers all rows and rejects narrower policies`() throws {
         let queue = try TestQueue()
         let database = TestRole.worker.database(queue.database)
         func found(_ sql: String) throws -> String? {
@@ -59,7 +59,7 @@ struct RowSecurityTests {
         #expect(forced?.contains(" hides rows from postrider_owner, ") == true, "\(forced ?? "")")
     }
 
-    @Test func `where the history is hidden the schema is not called missing`() throws {
+    @Test func `commands report row-level security on the migration history instead of a missing schema`() throws {
         let queue = try TestQueue()
         let database = TestRole.worker.database(queue.database)
         try queue.connection.execute(

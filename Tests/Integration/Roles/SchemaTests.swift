@@ -33,7 +33,7 @@ struct SchemaTests {
         #expect(silent == [])
     }
 
-    @Test func `every column of a public view says what it is`() throws {
+    @Test func `every column of a public view has a comment`() throws {
         let queue = try TestQueue()
         let silent = try queue.rows(
             """
@@ -46,7 +46,7 @@ struct SchemaTests {
         #expect(silent == [])
     }
 
-    @Test func `no function that walks the queue is compiled for it`() throws {
+    @Test func `every function that scans the queue turns JIT compilation off`() throws {
         let queue = try TestQueue()
         // Their cost estimates grow with the queue. Above a limit, PostgreSQL compiles each plan for seconds.
         let compiled = try queue.rows(
@@ -62,7 +62,7 @@ struct SchemaTests {
         #expect(compiled == [])
     }
 
-    @Test func `no function that may run in parallel has a block that catches errors, or calls one that may not`()
+    @Test func `no parallel-safe function catches errors or calls a function that is not parallel-safe`()
         throws
     {
         let queue = try TestQueue()
@@ -83,7 +83,7 @@ struct SchemaTests {
         #expect(loose == [])
     }
 
-    @Test func `no view has a function that is read anew under the search path of whoever looks`() throws {
+    @Test func `no view contains a function that resolves names by the caller's search_path`() throws {
         let queue = try TestQueue()
         // A client's function with the name of a system function would see rows that the view is about to hide.
         let read = try queue.rows(
@@ -101,7 +101,7 @@ struct SchemaTests {
         #expect(read == [])
     }
 
-    @Test func `every view can be read by plans that would rather run in parallel`() throws {
+    @Test func `every view can be read under forced parallel plans`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -136,7 +136,7 @@ struct SchemaTests {
             try queue.rows(states) == [["failed", "66", "33"], ["ready", "100", "0"], ["succeeded", "134", "67"]])
     }
 
-    @Test func `the error codes of the program and of the database are the same, retryable ones too`() throws {
+    @Test func `the error codes and their retryable flags are the same in program and database`() throws {
         let queue = try TestQueue()
         let stored = try queue.rows(
             "select code || ' ' || retryable from postrider.error_codes order by code collate \"C\"")
@@ -166,7 +166,7 @@ struct SchemaTests {
         #expect(newer.output.contains("newer"))
     }
 
-    @Test func `a look for lost workers locks none that is well, so no claim fails meanwhile`() throws {
+    @Test func `reap locks only lost workers, so claims of healthy workers do not fail`() throws {
         let queue = try TestQueue()
         let enlist = "select worker from postrider_internal.enlist(0, 'a', '0.1.0', null, 8, '{}', '{}')"
         let leader = try queue.number(enlist)

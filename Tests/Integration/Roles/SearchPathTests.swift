@@ -31,7 +31,7 @@ struct SearchPathTests {
         try TestRole.stranger.connect(queue).execute(Self.traps)
     }
 
-    @Test func `what others put into public runs in no session of a worker's`() throws {
+    @Test func `functions that others put into public never run in a worker's sessions`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try setTraps(in: queue)
@@ -49,7 +49,7 @@ struct SearchPathTests {
         #expect(try queue.rows("select distinct who from public.caught") == [])
     }
 
-    @Test func `nor behind PgBouncer`() throws {
+    @Test func `functions that others put into public never run in worker sessions behind PgBouncer`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()
@@ -67,7 +67,7 @@ struct SearchPathTests {
         #expect(shown == #""$user", public"#)
     }
 
-    @Test func `nor by a command`() throws {
+    @Test func `functions that others put into public never run in command sessions`() throws {
         let queue = try TestQueue()
         try setTraps(in: queue)
         let id = try queue.insert("url, run_at", "'http://h/', now() + interval '1 day'")

@@ -63,7 +63,7 @@ struct SharedRoleTests {
     /// The output of `migrate` if no migration is pending and the roles are correct.
     private static let isUpToDate = WorkerProcess.Outcome(status: 0, output: "the schema is up to date\n")
 
-    @Test func `a second owner on a server keeps its schema, gives the roles their rights, and hears what moves it`()
+    @Test func `migrate by a second owner grants all rights, keeps the owner and prints the missing grant`()
         throws
     {
         let server = try Server()
@@ -115,7 +115,7 @@ struct SharedRoleTests {
         #expect(TestRole.refusal(of: "select postrider.rerun_callback(1)", oncall) == "PR005")
     }
 
-    @Test func `who may not run jobs hears which grant is missing, and who can give it`() throws {
+    @Test func `run and doctor name the missing grant and the role that can give it`() throws {
         let server = try Server()
         try server.execute(
             "create role own login createrole; create role own2 login; create role fleet login")
@@ -160,7 +160,7 @@ struct SharedRoleTests {
     @Test(
         .enabled(if: grantsByAdminOption, "memberships have options from PostgreSQL 16 on"),
         arguments: ["inherit", "set", "set, inherit", ""])
-    func `who makes the roles gets both options of the membership, whatever createrole_self_grant says`(
+    func `migrate moves the schema to postrider_owner under every createrole_self_grant setting`(
         selfGrant: String
     ) throws {
         let server = try Server()
@@ -176,7 +176,9 @@ struct SharedRoleTests {
     @Test(
         .enabled(if: grantsByAdminOption, "memberships have options from PostgreSQL 16 on"),
         arguments: ["inherit false", "set false", "inherit false, set false"])
-    func `a membership that lacks an option is mended by who may, else told`(options: String) throws {
+    func `migrate repairs a membership without options if its login may, and otherwise names the grant`(options: String)
+        throws
+    {
         let server = try Server()
         try server.execute("create role maker login createrole; create role other login")
         try server.execute("create database one owner maker")
@@ -208,7 +210,7 @@ struct SharedRoleTests {
         #expect(try server.owners("one") == ["postrider_owner"])
     }
 
-    @Test func `a maker without INHERIT gets all, where its own grant can say so, else its schema`() throws {
+    @Test func `migrate by a login without INHERIT changes the owner, or prints a hint before PostgreSQL 16`() throws {
         let server = try Server()
         try server.execute("create role maker login createrole noinherit")
         try server.execute("create database one owner maker")
@@ -229,7 +231,7 @@ struct SharedRoleTests {
         #expect(try server.owners("one") == ["postrider_owner"])
     }
 
-    @Test func `who has no part in a schema hears as whom to migrate it`() throws {
+    @Test func `migrate by an unrelated login fails and names the role that can migrate`() throws {
         let server = try Server()
         try server.execute(
             "create role own login createrole; create role own2 login; create role fellow login")

@@ -7,8 +7,7 @@ import Testing
 
 /// Several servers together with the cache, credentials, chains and pages, which treat them as one service.
 struct ServerFeatureTests {
-    @Test func `what one server answered is in the cache when another is used, and not for another environment`() throws
-    {
+    @Test func `servers of one environment share cached answers, and another environment does not see them`() throws {
         let queue = try TestQueue()
         let servers = [try FaultyTarget(), try FaultyTarget(), try FaultyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
@@ -34,7 +33,7 @@ struct ServerFeatureTests {
         #expect(servers.map(\.count) == [1, 0, 1])
     }
 
-    @Test func `a credential of the service goes along to the next server, and not where it may not`() throws {
+    @Test func `a service's credential goes to the next server, except where allowed_origins forbids it`() throws {
         let queue = try TestQueue()
         let good = try FaultyTarget()
         let urls = try ["http://127.0.0.1:\(TargetServer.freePort())", good.target.url]
@@ -59,7 +58,7 @@ struct ServerFeatureTests {
         #expect(good.count == 1)
     }
 
-    @Test func `chains, callbacks and the cache see one attempt, however many servers it took`() throws {
+    @Test func `chains, callbacks and the cache see one attempt for a call over three servers`() throws {
         let queue = try TestQueue()
         let good = try FaultyTarget()
         try queue.addService(
@@ -100,7 +99,7 @@ struct ServerFeatureTests {
                 """) < 20)
     }
 
-    @Test func `pages that are links go on at another server`() throws {
+    @Test func `pagination by links continues at another server after switch_server`() throws {
         let queue = try TestQueue()
         let answer: @Sendable (TargetRequest, UInt16) -> [TargetStep] = { request, port in
             let page = Int(request.path.split(separator: "=").last ?? "1") ?? 1

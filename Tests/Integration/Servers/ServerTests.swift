@@ -7,7 +7,7 @@ import Testing
 
 /// Services with several servers, real workers, and targets that the test lets fail.
 struct ServerTests {
-    @Test func `a server that begins to fail is left for the next, and no job that may be repeated is lost`() throws {
+    @Test func `calls move from a failing server to the next, and no repeatable job fails`() throws {
         let queue = try TestQueue()
         let servers = [
             try FaultyTarget(failing: TargetStep.answer(503), everyNth: 5), try FaultyTarget(), try FaultyTarget(),
@@ -36,7 +36,7 @@ struct ServerTests {
         #expect(try queue.text("select current_position::text || state from postrider.service_status") == "2active")
     }
 
-    @Test func `what may have been sent and must not be repeated ends unknown, and what was not sent goes on`() throws {
+    @Test func `an at_most_once timeout ends as unknown, and unsent calls move to the next server`() throws {
         let queue = try TestQueue()
         let hanging = try FaultyTarget(failing: [.hang])
         let well = try FaultyTarget()
@@ -73,7 +73,7 @@ struct ServerTests {
         for other in others { try queue.wait(for: other, toBe: "succeeded") }
     }
 
-    @Test func `in a fleet one call probes in each cool-down, and the server comes back by itself`() throws {
+    @Test func `a fleet makes one probe per cool-down, and a repaired server becomes active again`() throws {
         let queue = try TestQueue()
         let bad = try FaultyTarget(failing: TargetStep.answer(503))
         let good = try FaultyTarget()
@@ -108,7 +108,7 @@ struct ServerTests {
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
     }
 
-    @Test func `switch_server moves all workers, and each environment has its own`() throws {
+    @Test func `switch_server moves all workers, and each environment has its own servers`() throws {
         let queue = try TestQueue()
         let servers = [try FaultyTarget(), try FaultyTarget(), try FaultyTarget()]
         try queue.addService(servers.prefix(2).map(\.target.url))
@@ -139,7 +139,8 @@ struct ServerTests {
             try queue.text("select environment from postrider.worker_status where state = 'running'") == "test")
     }
 
-    @Test(.enabled(if: Soak.isOn)) func `a worker that is killed while it probes frees the probe`() throws {
+    @Test(.enabled(if: Soak.isOn)) func `a worker killed during a probe releases the probe for another worker`() throws
+    {
         let queue = try TestQueue()
         let bad = try FaultyTarget(failing: [.hang])
         let good = try FaultyTarget()

@@ -25,7 +25,7 @@ struct ServiceTests {
         ("get", "/ok/v1/get"), ("/ok", "/ok"), ("get/val/", "/ok/v1/get/val/"), ("../x?a=1", "/ok/x?a=1"),
         ("?b=2", "/ok/v1/?b=2"),
     ])
-    func `a relative URL is joined to the base`(url: String, path: String) throws {
+    func `a relative URL is resolved against the service's base_url`(url: String, path: String) throws {
         let queue = try TestQueue()
         try service(queue)
         let worker = try RunningWorker(queue.database)
@@ -54,7 +54,7 @@ struct ServiceTests {
         ("name, envelope", "'api', '{\"kode\": \"$.code\"}'", "envelope"),
         ("name, idempotency_header", "'api', 'a b'", "idempotency_header"),
     ])
-    func `a service that cannot work is refused, by column and without a secret`(
+    func `an invalid service is refused with its column name and without secrets`(
         columns: String, values: String, named: String
     ) throws {
         let queue = try TestQueue(sharedBy: #function)
@@ -75,7 +75,7 @@ struct ServiceTests {
         ("cache_max_bytes", "-1"), ("cache_max_bytes", "null"), ("installation", "null"),
         ("judge_timeout", "'9 ms'"), ("judge_timeout", "'61 s'"), ("judge_timeout", "null"),
     ])
-    func `settings that cannot work are refused like a service's, by column and with a hint`(
+    func `an invalid setting is refused with its column name and a hint`(
         column: String, value: String
     ) throws {
         let queue = try TestQueue(sharedBy: #function)
@@ -91,7 +91,7 @@ struct ServiceTests {
         }
     }
 
-    @Test func `headers and arguments of the service are added, those of the job win`() throws {
+    @Test func `a service's headers and arguments are added, and the job's values take precedence`() throws {
         let queue = try TestQueue()
         try service(
             queue, "headers, query",
@@ -112,7 +112,8 @@ struct ServiceTests {
         ("?a+b=9&%63=5", ""), ("?a%20b&%63", ""), ("?%61+%62=1", "&c=3"), ("?x=%63&%zz=1&%00=2&c%2=3", "&c=3&a%20b=1"),
         ("?%C3%A9=1", "&c=3&a%20b=1"), ("?c=1#?a+b=2", "&a%20b=1"),
     ])
-    func `a name in the URL wins however it is encoded`(query: String, added: String) throws {
+    func `a query name in the URL overrides the service's argument in any encoding`(query: String, added: String) throws
+    {
         let queue = try TestQueue()
         try service(queue, "query", "'{\"a b\": 1, \"c\": 3}'")
         let worker = try RunningWorker(queue.database)
@@ -122,7 +123,7 @@ struct ServiceTests {
         #expect(target.requests.first?.path == "/ok/v1/get\(query.split(separator: "#")[0])\(added)")
     }
 
-    @Test func `a Content-Type of the service is that of bodies and JSON, not of forms and parts`() throws {
+    @Test func `a JSON Content-Type of a service applies to bodies and JSON, not to forms and parts`() throws {
         let queue = try TestQueue()
         try service(queue, "headers", "'{\"content-TYPE\": \"application/vnd.api+json\"}'")
         let worker = try RunningWorker(queue.database)
@@ -150,7 +151,7 @@ struct ServiceTests {
         "http://p", "HTTPS://u:p%40w@proxy.example.com:3128/", "socks5h://[::1]:1080", "socks5://u@127.0.0.1",
         "http://a@b:c@p:1", "http://u:1@p",
     ])
-    func `what may be a proxy is taken`(proxy: String) throws {
+    func `a valid proxy URL is accepted`(proxy: String) throws {
         let queue = try TestQueue()
         try service(queue, "proxy", "'\(proxy)'")
     }
@@ -158,7 +159,7 @@ struct ServiceTests {
     private static let form = "application/x-www-form-urlencoded"
 
     @Test(arguments: [false, true])
-    func `headers, query and cookies of a service go to its own origins, to others only by apply_to_absolute`(
+    func `a service's headers, query and cookies go to foreign origins only with apply_to_absolute`(
         isApplied: Bool
     ) throws {
         let queue = try TestQueue()
@@ -196,7 +197,9 @@ struct ServiceTests {
         #expect(other.requests.count == 3)
     }
 
-    @Test func `headers and query of a service without an origin are refused at the end of the transaction`() throws {
+    @Test func `the commit refuses headers or query of a service without origin unless apply_to_absolute is set`()
+        throws
+    {
         let queue = try TestQueue()
         for (columns, values, column) in [
             ("headers", "'{\"A\": \"b\"}'", "headers"),
@@ -217,7 +220,7 @@ struct ServiceTests {
             "insert into postrider.services (name, query, apply_to_absolute) values ('api', '{\"a\": 1}', true)")
     }
 
-    @Test func `a change of the service holds for the next call, without a restart`() throws {
+    @Test func `a changed service applies to the next call without a restart`() throws {
         let queue = try TestQueue()
         try service(queue, "headers", "'{\"X-Common\": \"old\"}'")
         let worker = try RunningWorker(queue.database)
@@ -231,7 +234,7 @@ struct ServiceTests {
         #expect(target.requests.map { $0.header("x-common") } == ["old", "new"])
     }
 
-    @Test func `a job whose service is gone ends as config, the others beside it run`() throws {
+    @Test func `a job whose service was deleted fails with config, and other jobs run`() throws {
         let queue = try TestQueue()
         try service(queue)
         _ = try queue.text(
@@ -248,7 +251,7 @@ struct ServiceTests {
         #expect(row[0][1]?.contains("service gone does not exist") == true)
     }
 
-    @Test func `an answer that comes when its service is gone was not judged, and is no success`() throws {
+    @Test func `an answer that arrives after its service was deleted is not judged and fails as config`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -267,7 +270,7 @@ struct ServiceTests {
         #expect(row[0][1]?.hasPrefix("service gone was removed while the call was under way") == true)
     }
 
-    @Test func `cookies that a service sets come back with its next call`() throws {
+    @Test func `cookies that a server sets are sent with the service's next call`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         _ = try queue.text(
@@ -285,7 +288,7 @@ struct ServiceTests {
                 == "{\"flavour\": \"oat\"}")
     }
 
-    @Test func `the progress of a long transfer can be read while it runs, and no longer`() throws {
+    @Test func `job_status shows the progress of a long transfer only while the transfer runs`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -298,7 +301,7 @@ struct ServiceTests {
         try queue.wait(until: "select count(*) = 0 from postrider_internal.progress")
     }
 
-    @Test func `many jobs of a service run beside plain ones, and a killed worker's are called again`() throws {
+    @Test func `service jobs and plain jobs all succeed although their worker is killed`() throws {
         let queue = try TestQueue()
         try service(queue)
         let first = try RunningWorker(queue.database, concurrency: 16)

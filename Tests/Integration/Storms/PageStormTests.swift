@@ -8,7 +8,7 @@ import Testing
 /// Random paginated jobs while workers are killed, sessions are cut, and a thread cancels, retries and reschedules.
 struct PageStormTests {
     @Test(arguments: Soak.stormSeeds)
-    func `random lists come whole and in order, whatever dies or is done to their jobs`(seed: UInt64) throws {
+    func `random page lists stay complete and ordered while workers die and users change jobs`(seed: UInt64) throws {
         let storm = try PageStorm(seed: seed, jobs: Soak.count(400, reduced: 60), kills: Soak.count(6, reduced: 2))
         try storm.run()
         let defects = try storm.defects()

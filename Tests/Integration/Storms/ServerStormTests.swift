@@ -19,7 +19,7 @@ struct ServerStormTests {
             """)
     }
 
-    @Test func `the first of three times out now and then: traffic moves, and comes back when it is well`() throws {
+    @Test func `traffic leaves a server that sometimes times out and returns after the server recovers`() throws {
         let queue = try TestQueue()
         let isIll = Mutex(true)
         let turn = Mutex(0)
@@ -67,7 +67,7 @@ struct ServerStormTests {
     }
 
     @Test(arguments: Soak.isOn ? Array(UInt64(1)...4) : [1])
-    func `all servers fail now and then and are switched: nothing hangs, none is asked twice in an attempt`(
+    func `all jobs succeed while servers fail and are switched, and no attempt calls a server twice`(
         seed: UInt64
     ) throws {
         let queue = try TestQueue()

@@ -8,7 +8,7 @@ import Testing
 /// Random specs with templates, conditions and lists while workers are killed and sessions are cut.
 struct SpecStormTests {
     @Test(arguments: Soak.stormSeeds)
-    func `random specs call what their model says, with its values, and end as it says, whatever dies`(
+    func `random specs make the calls and reach the states that their model predicts while workers die`(
         seed: UInt64
     ) throws {
         let storm = try SpecStorm(seed: seed, specs: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))

@@ -35,7 +35,7 @@ struct ExpensiveStepTests {
         return slowest
     }
 
-    @Test func `what reads a large answer is begun on the judging session, and means what it always does`() throws {
+    @Test func `the judging session begins steps that read a large answer, with correct values`() throws {
         let target = try Self.target()
         let queue = try ExpensiveAnswer.queue("30 s")
         let worker = try RunningWorker(queue.database)
@@ -54,7 +54,7 @@ struct ExpensiveStepTests {
         #expect(worker.count(of: "statement_failed") == 0)
     }
 
-    @Test func `steps of many chains that take hours end one after the other, and other chains go on`() throws {
+    @Test func `run_if expressions that take hours delay no other chain, and cancel_all ends their chains`() throws {
         let target = try Self.target()
         let queue = try ExpensiveAnswer.queue()
         let worker = try RunningWorker(queue.database, concurrency: 4)
@@ -81,7 +81,9 @@ struct ExpensiveStepTests {
         (#"{"batch": {"each": "{{a.body.ids}}", "do": {"url": "TARGET/{{item}}"}}}"#, "each"),
         (#"{"url": "TARGET/next", "run_if": "$.a.body.ids.size() == 3"}"#, "run_if"),
     ])
-    func `what does not fit into the limit ends its own step`(step: String, named: String) throws {
+    func `a step whose templates, list or run_if exceed judge_timeout fails as too_expensive`(
+        step: String, named: String
+    ) throws {
         let target = try Self.target()
         let queue = try ExpensiveAnswer.queue("100 ms")
         let worker = try RunningWorker(queue.database)
@@ -107,7 +109,7 @@ struct ExpensiveStepTests {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `a schedule's chain begins outside of the transaction that made it`() throws {
+    @Test func `a chain that a schedule inserts runs its nested batch and succeeds`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

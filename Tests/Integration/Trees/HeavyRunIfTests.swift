@@ -8,7 +8,7 @@ import Testing
 /// A `run_if` that takes minutes to evaluate over an answer of some size.
 struct HeavyRunIfTests {
     @Test(arguments: ["a", "fan.a"])
-    func `it ends its own chain, and holds up neither the step before nor heartbeats nor other chains`(step: String)
+    func `a run_if that takes minutes fails its own chain without delaying heartbeats or other chains`(step: String)
         throws
     {
         let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
@@ -49,7 +49,7 @@ struct HeavyRunIfTests {
         #expect(worker.count(of: "enlisted") == 1 && worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `ten of them, one after the other, keep no dead worker from being found`() throws {
+    @Test func `ten slow run_if expressions do not stop the leader from finding a lost worker`() throws {
         let large = "[" + Array(repeating: "1", count: 30_000).joined(separator: ",") + "]"
         let target = try TargetServer { _ in TargetStep.answer(200, large) }
         let queue = try TestQueue()
@@ -79,7 +79,7 @@ struct HeavyRunIfTests {
         #expect(worker.count(of: "enlisted") == 1)
     }
 
-    @Test func `what its answer's charset waits for puts the step off, and does not skip it`() throws {
+    @Test func `a lock on the charset catalogue defers the step's run_if instead of skipping the step`() throws {
         let target = try TargetServer { _ in
             TargetStep.answer(200, "{\"a\": 1}", headers: ["Content-Type: application/json; charset=iso-8859-1"])
         }
@@ -106,7 +106,7 @@ struct HeavyRunIfTests {
         #expect(target.requests("/next").count == 1)
     }
 
-    @Test func `a disk that cannot be read puts off the step that reads there, and no other tree`() throws {
+    @Test func `a disk read error defers only the step that reads the bad block`() throws {
         let target = try TargetServer { TargetStep.answer(200, "{\"path\": \"\($0.path)\"}") }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -149,7 +149,7 @@ struct HeavyRunIfTests {
         ("$.a.body[*] == 1", true), ("exists($.a.body ? (@.x == 1))", false), ("$.a.** == 1", false),
         ("$.a.body < ($.b.body)", false), (#"$.a.body like_regex "(a+)+b""#, false), ("$.a.body <> -$.b.body", false),
     ])
-    func `what may compare all with all is not evaluated by the session that ends the step before`(
+    func `jsonpath_is_cheap is false for a path that may compare many values with many`(
         path: String, isCheap: Bool
     ) throws {
         let queue = try TestQueue(sharedBy: #function)

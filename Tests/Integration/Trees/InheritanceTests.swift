@@ -29,7 +29,7 @@ final class InheritanceTests: TreeFixture {
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] ?? "", $0[1] ?? "") })
     }
 
-    @Test func `members of a spec take queue, priority, timeout, service and credential, unless they set their own`()
+    @Test func `members of a spec inherit queue, priority, timeout, service and credential unless they set their own`()
         throws
     {
         _ = try submit(
@@ -52,7 +52,7 @@ final class InheritanceTests: TreeFixture {
             ])
     }
 
-    @Test func `what each makes takes from its batch, too`() throws {
+    @Test func `members expanded from a list inherit the priority and service of their batch`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let batch = try submit(
@@ -71,7 +71,9 @@ final class InheritanceTests: TreeFixture {
         #expect(try queue.text("select \(Self.shown) from postrider.jobs where tag = 'row'") == "default 7 - api -")
     }
 
-    @Test func `a row that joins takes it before its key is looked up, and a default in a spec counts as set`() throws {
+    @Test func `a joining member inherits values before its dedupe_key is checked, and an explicit priority 0 stays`()
+        throws
+    {
         try queue.connection.execute("begin")
         let batch = try queue.insert(
             "kind, queue, priority, timeout, service, credential", "'batch', 'zz', 50, '7 s', 'api', 'key'")
@@ -96,7 +98,7 @@ final class InheritanceTests: TreeFixture {
         #expect(try row(last) == "zz 50 00:00:07 api key")
     }
 
-    @Test func `a stranger learns nothing of a batch by joining it`() throws {
+    @Test func `the error of a refused join reveals no value of another client's batch`() throws {
         let batch = try submit(#"{"queue": "secret", "service": "api", "batch": [{"url": "/ok"}]}"#)
         let client = try TestRole.client.connect(queue)
         for sql in [
@@ -123,12 +125,14 @@ final class InheritanceTests: TreeFixture {
         ),
         (#"{"timeout": "2 days", "batch": [{"url": "http://h/"}]}"#, "timeout: 2 days is not a usable limit"),
     ])
-    func `what a batch cannot give is refused`(spec: String, reason: String) {
+    func `submit refuses a batch with a service, credential or timeout that its members cannot use`(
+        spec: String, reason: String
+    ) {
         let error = #expect(throws: PGError.self) { try queue.connection.execute("select postrider.submit('\(spec)')") }
         #expect(error.map { "\($0)".contains(reason) } == true, "\(String(describing: error))")
     }
 
-    @Test func `a cancelled or retried lane is that of requests, not of batches with its service`() throws {
+    @Test func `cancel_all for a lane cancels requests of the lane, not the batch around them`() throws {
         let batch = try submit(#"{"service": "api", "batch": [{"url": "URL/ok"}, {"name": "in", "url": "/ok"}]}"#)
         #expect(try queue.text("select lane from postrider.job_status where id = \(batch)") == nil)
         #expect(try queue.number("select postrider.cancel_all(lane => 'api')") == 1)

@@ -9,7 +9,9 @@ struct MemberCountTests {
     /// Counts each member that ended neither as succeeded nor as skipped.
     ///
     /// The first failure ends the other members of a batch, and cancelling ends all. A failed chain skips the later
-    /// steps.
+    /// steps. With `notify`, the end of a member goes through `outcomes`, which counts members in another statement.
+    ///
+    /// In a spec, `U/` stands for the target's URL and `N}` for the `notify` of a member.
     @Test(
         arguments: [
             (#"{"batch": [{"url": "U/hang/a", N}, {"url": "U/no", N}, {"url": "U/hang/b", N}]}"#, false, "failed", "3"),
@@ -24,7 +26,7 @@ struct MemberCountTests {
             (#"{"chain": [{"url": "U/ok", N}, {"url": "U/hang/a", N}, {"url": "U/ok", N}]}"#, true, "cancelled", "2"),
             (#"{"mode": "settle", "batch": [{"url": "U/no", N}, {"url": "U/hang/a", N}]}"#, true, "cancelled", "2"),
         ], ["false", "true"])
-    func `children_failed counts the members that were cancelled with the failed ones`(
+    func `children_failed counts failed and cancelled members`(
         plan: (spec: String, isCancelled: Bool, state: String, failed: String), notify: String
     ) throws {
         let target = try TargetServer { request in

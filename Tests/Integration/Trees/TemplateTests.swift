@@ -19,7 +19,7 @@ struct TemplateTests {
         return ids
     }
 
-    @Test func `who registers gets a profile, a picture and a welcome, by the id that the answer holds`() throws {
+    @Test func `later steps fill templates and evaluate run_if from the answers of earlier steps`() throws {
         let api = try SmallAPIServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -64,7 +64,7 @@ struct TemplateTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a step looks at the results of the batch before it`() throws {
+    @Test func `run_if reads the results of the batch before the step`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, request.path == "/no" ? #"{"ok": false}"# : #"{"ok": true}"#)
         }
@@ -89,7 +89,7 @@ struct TemplateTests {
         }
     }
 
-    @Test func `values arrive at a server as they were, wherever they stand`() throws {
+    @Test func `a template value arrives unchanged in URL, query, header, JSON, form and part`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -138,7 +138,7 @@ struct TemplateTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `an answer that holds no value, or one that does not fit, ends the step and calls nothing`() throws {
+    @Test func `a missing or unusable template value fails the step before any call`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -160,7 +160,7 @@ struct TemplateTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `the cache tells filled calls apart, and serves the same one again`() throws {
+    @Test func `the cache serves a templated call again only if its filled values are equal`() throws {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

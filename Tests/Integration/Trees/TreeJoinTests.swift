@@ -22,7 +22,7 @@ final class TreeJoinTests {
         try? queue.connection.execute("rollback")
     }
 
-    @Test func `a whole tree can be one statement, and members can come by COPY`() throws {
+    @Test func `one statement can insert a whole tree, and COPY can insert members`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let chain = try queue.number(
@@ -47,8 +47,7 @@ final class TreeJoinTests {
         #expect(try queue.number("select children from postrider.job_status where id = \(batch)") == 3)
     }
 
-    @Test func `a batch that was being joined while its chain failed is skipped with its members, never begun`() throws
-    {
+    @Test func `a batch joined while its chain fails is skipped with its members and never starts`() throws {
         try queue.connection.execute("begin")
         let chain = try queue.insert("kind", "'chain'")
         try queue.insert("parent_id, url", "\(chain), '\(target.url)/status/404'")
@@ -69,7 +68,7 @@ final class TreeJoinTests {
         #expect(target.requests.map(\.path) == ["/status/404"])
     }
 
-    @Test func `nothing of a tree runs or is told before the commit, and nothing is left of one rolled back`() throws {
+    @Test func `a rolled-back batch makes no call and leaves no rows in trees or members`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         try queue.connection.execute("begin")
@@ -96,7 +95,7 @@ final class TreeJoinTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 
-    @Test func `names and positions are unique among siblings, and each refusal says what is wrong`() throws {
+    @Test func `names and positions are unique among siblings, and each refusal names the defect`() throws {
         var tree = TreePlan.chain([.request("\(target.url)/ok/1"), .request("\(target.url)/ok/2")])
         try tree.insert(into: queue)
         let url = "'\(target.url)/ok'"
@@ -125,7 +124,7 @@ final class TreeJoinTests {
                 == [["10"], ["11"]])
     }
 
-    @Test func `a step that joins late runs last, and a finished parent refuses it`() throws {
+    @Test func `a step that joins a running chain runs last, and a finished parent refuses new members`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var chain = TreePlan.chain([.request("\(target.url)/held/1")])
@@ -153,7 +152,7 @@ final class TreeJoinTests {
         #expect(try #require(target.requests("/ok/late\(chain.id)").first).arrivedAt >= #require(step.endedAt))
     }
 
-    @Test(arguments: [3, 150]) func `a batch over a list that was joined early makes its members all the same`(
+    @Test(arguments: [3, 150]) func `a batch over a list expands all elements although another member joined earlier`(
         count: Int
     ) throws {
         let worker = try RunningWorker(queue.database)
@@ -177,7 +176,7 @@ final class TreeJoinTests {
                 == "\(count + 1)")
     }
 
-    @Test func `a transaction that is about to join holds the end off, and its member runs`() throws {
+    @Test func `a chain waits for an open transaction that joins it, then runs the new step`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var chain = TreePlan.chain([.request("\(target.url)/held/1")])
@@ -197,7 +196,7 @@ final class TreeJoinTests {
         #expect(target.requests.map(\.path) == ["/held/1", "/ok/free", "/ok/late"])
     }
 
-    @Test func `job_status counts who joins from the commit on, before a worker has added it up`() throws {
+    @Test func `job_status counts joined members right after their commit, without a running worker`() throws {
         let children = "select children::text, children_finished::text, state from postrider.job_status where kind = "
         for kind in ["chain", "batch"] {
             let root = try queue.number("select postrider.submit('{\"\(kind)\": [{\"url\": \"\(target.url)/ok\"}]}')")
@@ -220,7 +219,7 @@ final class TreeJoinTests {
         #expect(try queue.rows(ended) == [["3", "3"]])
     }
 
-    @Test func `of many that join at the same time each gets its place, and all run`() throws {
+    @Test func `100 members that join concurrently get distinct positions, and all run`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 32)
         defer { worker.kill() }
         let release = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/held/first'")
@@ -247,7 +246,7 @@ final class TreeJoinTests {
         #expect(target.requests.count == 101)
     }
 
-    @Test func `many that go on joining one batch are refused never, however often they lose a place`() throws {
+    @Test func `16 sessions that join one batch concurrently never get an error`() throws {
         let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 h'", with: "'http://h/'")
         let database = queue.database
         let refusals = Mutex([String]())
@@ -272,7 +271,7 @@ final class TreeJoinTests {
     }
 
     @Test(arguments: ["parent_id, url", "parent_id, url, name"])
-    func `one that keeps its snapshot is told to try again, not that its row is wrong`(columns: String) throws {
+    func `a repeatable-read join that conflicts fails with 40001 and a hint to retry`(columns: String) throws {
         let batch = try queue.insert("kind, run_at", "'batch', now() + interval '1 h'", with: "'http://h/'")
         let values = "(\(batch), 'http://h/'" + (columns.hasSuffix("name") ? ", 'n')" : ")")
         let other = try PGConnection(queue.database)
@@ -285,7 +284,7 @@ final class TreeJoinTests {
         #expect(error?.hint == "Run the transaction again.")
     }
 
-    @Test func `a place before one that was taken meanwhile is come to all the same`() throws {
+    @Test func `a member runs although a later position was committed and started before it`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let batch = try queue.insert("kind", "'batch'", with: "'\(target.url)/held/first'")

@@ -32,7 +32,7 @@ final class TreeLifeTests {
     }
 
     @Test(arguments: ["false", "true"])
-    func `what the end of a batch cancels is counted, followed or not, and is no reason for a retry`(
+    func `members that a succeeded batch cancels count as failed but do not permit a retry`(
         notify: String
     )
         throws
@@ -59,7 +59,7 @@ final class TreeLifeTests {
     }
 
     @Test(arguments: ["false", "true"])
-    func `what a person cancels while its batch ends is counted as failed, followed or not`(notify: String) throws {
+    func `a member that a user cancels while its batch ends counts as failed`(notify: String) throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let root = try queue.number(
@@ -89,7 +89,7 @@ final class TreeLifeTests {
                 == [["succeeded", "1"]])
     }
 
-    @Test func `a cancelled tree ends all below it, and what runs is aborted within a second`() throws {
+    @Test func `cancel of a tree ends all jobs below and aborts running calls within a second`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var tree = TreePlan.chain([
@@ -113,7 +113,7 @@ final class TreeLifeTests {
         #expect(try queue.text("select postrider.cancel(\(tree.id))::text") == "false")
     }
 
-    @Test func `a cancelled member settles its parent like a failure, waiting or running`() throws {
+    @Test func `cancel of a waiting or running member fails its batch or chain`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var running = TreePlan.batch([call("/hang/1"), call("/hang/2")])
@@ -137,7 +137,7 @@ final class TreeLifeTests {
         try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
     }
 
-    @Test func `a chain does not go on past a step that was cancelled while the one before was ending`()
+    @Test func `a chain stops at a step that is cancelled while the step before it ends`()
         throws
     {
         var chain = TreePlan.chain([call("/ok/1"), call("/ok/2"), call("/ok/3")])
@@ -162,7 +162,7 @@ final class TreeLifeTests {
         #expect(target.requests("/ok/3").isEmpty)
     }
 
-    @Test func `cancel_all ends trees as cancelled, with all below them`() throws {
+    @Test func `cancel_all cancels a tree with all jobs below it`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var tree = TreePlan.chain([.batch([call("/hang/1"), call("/hang/2")]), call("/ok/3")])
@@ -173,7 +173,7 @@ final class TreeLifeTests {
         #expect(try Set(states(tree)) == ["cancelled"])
     }
 
-    @Test func `members and trees that are not started in time are expired`() throws {
+    @Test func `members and trees that have not started by expires_at expire`() throws {
         let worker = try RunningWorker(queue.database, ["--queue", "other"])
         defer { worker.kill() }
         let batch = try queue.insert("kind, mode", "'batch', 'settle'", with: "'\(target.url)/ok/1'")
@@ -189,7 +189,7 @@ final class TreeLifeTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `a chain whose time ends between two steps fails, and the step is expired`() throws {
+    @Test func `if expires_at passes between two steps, the next step expires and the chain fails`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         try worker.wait(for: "enlisted")
@@ -221,7 +221,7 @@ final class TreeLifeTests {
                 """) == "true")
     }
 
-    @Test func `a tree cancelled by the transaction that inserts it has its members counted`() throws {
+    @Test func `a tree cancelled in its inserting transaction counts all members as finished`() throws {
         try queue.connection.execute("begin")
         let spec = #"{"batch": [{"url": "http://h/"}, {"chain": [{"url": "http://h/"}, {"url": "http://h/"}]}]}"#
         let batch = try queue.number("select postrider.submit('\(spec)')")
@@ -235,7 +235,7 @@ final class TreeLifeTests {
         #expect(counts == [["batch", "cancelled", "2", "2"], ["chain", "cancelled", "2", "2"]])
     }
 
-    @Test func `submit works where the transaction has all constraints looked at immediately`() throws {
+    @Test func `submit works after set constraints all immediate`() throws {
         let spec = #"{"chain": [{"url": "http://h/1"}, {"batch": [{"url": "http://h/2"}]}]}"#
         try queue.connection.execute("begin; set constraints all immediate")
         let chain = try queue.number("select postrider.submit('\(spec)')")
@@ -244,7 +244,7 @@ final class TreeLifeTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 1)
     }
 
-    @Test func `a tree cancelled before its run_at never started, and what it skips names the kind it is a part of`()
+    @Test func `a tree cancelled before run_at has no started_at, and skip errors name chain or batch`()
         throws
     {
         let later = try queue.number(
@@ -268,7 +268,7 @@ final class TreeLifeTests {
             ])
     }
 
-    @Test func `retry of a tree runs again what has not succeeded, and nothing else`() throws {
+    @Test func `retry of a tree runs only the jobs that have not succeeded`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var tree = TreePlan.chain([
@@ -291,7 +291,7 @@ final class TreeLifeTests {
         #expect(throws: PGError.self) { try queue.connection.execute("select postrider.retry(\(tree.id))") }
     }
 
-    @Test func `a member is retried while its parent runs, and refused afterwards`() throws {
+    @Test func `retry of a member works while its batch runs and is refused afterwards`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var batch = TreePlan.batch([call("/status/404,200/1"), call("/held/2")], mode: "settle")
@@ -314,7 +314,7 @@ final class TreeLifeTests {
         #expect(error?.sqlState?.rawValue == "PR005")
     }
 
-    @Test func `the members of a killed worker run again, and their tree goes on`() throws {
+    @Test func `another worker repeats the calls of a killed worker, and the tree succeeds`() throws {
         // The first call of each path never ends; the second does.
         let target = try TargetServer { request in
             request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]
@@ -332,7 +332,7 @@ final class TreeLifeTests {
         #expect(target.requests.count == 5)
     }
 
-    @Test func `a worker that is told to stop ends its step and leaves the next one to others`() throws {
+    @Test func `a worker that gets SIGTERM ends its step and leaves the next step to another worker`() throws {
         let first = try RunningWorker(queue.database)
         var chain = TreePlan.chain([call("/wait/2000/1"), call("/ok/2"), call("/ok/3")])
         try chain.insert(into: queue)
@@ -378,7 +378,7 @@ final class TreeLifeTests {
         #expect(try explain(chain).contains("was cancelled at"))
     }
 
-    @Test func `explain of a batch says what the first of its members that wait is waiting for`() throws {
+    @Test func `explain of a batch gives the hold of its first waiting member`() throws {
         let queue = try TestQueue()
         let id = try queue.number(
             "select postrider.submit('{\"batch\": [{\"url\": \"http://h/1\", \"lane\": \"l\"}, {\"url\": \"http://h/2\", \"lane\": \"l\"}]}')"

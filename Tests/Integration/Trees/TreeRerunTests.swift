@@ -38,7 +38,7 @@ final class TreeRerunTests: TreeFixture {
     }
 
     @Test(arguments: [#""notify": true"#, #""callback_url": "URL/ok/told""#, #""on_failure": "note""#])
-    func `a chain is not retried before its members' ends are told, and then runs as a whole`(followed: String) throws {
+    func `retry refuses a chain until its members are concluded, then runs the chain again`(followed: String) throws {
         try addCallbacks()
         let id = try submit(
             #"{"chain": [{"url": "URL/ok/1"}, {"name": "second", "url": "URL/held/2", "# + followed
@@ -65,7 +65,7 @@ final class TreeRerunTests: TreeFixture {
         #expect(target.requests("/ok/3").count == 1)
     }
 
-    @Test func `what retry_failed finds before its members' ends are told is left out`() throws {
+    @Test func `retry_failed leaves out a batch whose members are not concluded yet`() throws {
         try addCallbacks()
         let id = try submit(
             #"{"batch": [{"name": "bad", "url": "URL/ok/1"}, {"name": "other", "url": "URL/ok/2", "notify": true}]}"#)
@@ -89,7 +89,7 @@ final class TreeRerunTests: TreeFixture {
         #"{"chain": [{"url": "URL/status/404,200"}, {"batch": [{"url": "URL/ok/2"}, {"chain": [{"url": "URL/ok/3"}]}]}], "on_failure": "again"}"#,
         #"{"batch": [{"url": "URL/status/404,200"}, {"batch": [{"chain": [{"url": "URL/ok/2"}]}]}], "on_failure": "again"}"#,
     ])
-    func `on_failure may retry the whole, and what it ended below runs again too`(spec: String) throws {
+    func `on_failure can retry its own tree, and every job below succeeds`(spec: String) throws {
         try addCallbacks(withHooks: true)
         let workers = try (0..<3).map { _ in try RunningWorker(queue.database) }
         defer { workers.kill() }
@@ -102,7 +102,7 @@ final class TreeRerunTests: TreeFixture {
         #expect(try queue.states() == "succeeded \(try queue.number("select count(*) from postrider.jobs"))")
     }
 
-    @Test func `a chain's functions run behind those of its members, which another worker may be running`() throws {
+    @Test func `callbacks of a chain wait until another worker has concluded the members`() throws {
         try addCallbacks(withHooks: true)
         let id = try submit(
             #"{"chain": [{"url": "URL/ok/1"}, {"batch": [{"name": "deep", "url": "URL/ok/2"}]}], "on_failure": "again"}"#
@@ -125,7 +125,7 @@ final class TreeRerunTests: TreeFixture {
         #expect(try counts(id) == [["2 1 0 0 0"]])
     }
 
-    @Test func `a chain does not wait longer than a minute for the functions of its members`() throws {
+    @Test func `callbacks of a chain wait at most a minute for the callbacks of its members`() throws {
         try addCallbacks(withHooks: true)
         let id = try submit(#"{"chain": [{"name": "a", "url": "URL/ok/1"}], "on_failure": "note"}"#)
         try queue.connection.execute(
@@ -137,7 +137,7 @@ final class TreeRerunTests: TreeFixture {
         #expect(try CallbackLog.lines(queue, of: id) == ["callback cancelled", "did_stop cancelled"])
     }
 
-    @Test func `a member's on_failure may retry the whole, and its own end counts no more`() throws {
+    @Test func `a member's on_failure can retry its chain, which resets the member and its counts`() throws {
         try addCallbacks()
         let id = try submit(
             #"{"chain": [{"name": "a", "url": "URL/ok/1", "on_failure": "whole"}, {"name": "b", "url": "URL/ok/2"}]}"#)
@@ -170,7 +170,7 @@ final class TreeRerunTests: TreeFixture {
             (#"{"batch": [{"name": "m", "url": "URL/1"}, {"name": "n", "url": "URL/2"}]}"#, "s", "f", "cancelled"),
             (#"{"chain": [{"name": "m", "url": "URL/1"}, {"name": "n", "url": "URL/2"}]}"#, "s", "f", "skipped"),
         ])
-    func `a member that is retried in the moment in which its tree ends holds that up, and is ended with it`(
+    func `an ending tree waits for a concurrent retry of its member, then ends the member`(
         tree: (spec: String, first: String, second: String, end: String)
     ) throws {
         let id = try submit(tree.spec)

@@ -19,7 +19,7 @@ struct TreeRescheduleTests {
             """)
     }
 
-    @Test func `a chain that was to run in an hour runs now, with all that is in it`() throws {
+    @Test func `reschedule to now runs a chain that was due in an hour, with all its members`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
@@ -30,7 +30,7 @@ struct TreeRescheduleTests {
         #expect(Set(target.requests.map(\.path)) == ["/ok/a", "/ok/b", "/ok/d", "/ok/c"])
     }
 
-    @Test func `a batch that is ready waits for its new time, but for members that have another one`() throws {
+    @Test func `reschedule of a batch moves all members except those with their own run_at`() throws {
         let queue = try TestQueue()
         let id = try queue.number(
             """
@@ -61,7 +61,7 @@ struct TreeRescheduleTests {
         #expect(try queue.number("select count(*) from postrider_internal.scheduled where has_slot") == 3)
     }
 
-    @Test func `one of which something was called is refused, and stays as it is`() throws {
+    @Test func `reschedule refuses a batch that has made a call, and the batch goes on`() throws {
         let queue = try TestQueue()
         let id = try queue.number(
             """
@@ -83,7 +83,7 @@ struct TreeRescheduleTests {
         #expect(try refusal() == "PR005")
     }
 
-    @Test func `a batch that somebody is just adding to it is waited for and moved, too`() throws {
+    @Test func `reschedule waits for an open transaction that adds a batch, and moves that batch too`() throws {
         let queue = try TestQueue()
         let id = try queue.number(
             """
@@ -109,7 +109,7 @@ struct TreeRescheduleTests {
         #expect(Set(target.requests.map(\.path)) == ["/ok/1", "/ok/2"])
     }
 
-    @Test func `one that has ended, a time past its end and a priority are refused with a hint`() throws {
+    @Test func `reschedule refuses an ended tree, a run_at after expires_at and a priority, with a hint`() throws {
         let queue = try TestQueue()
         let id = try scheduled(queue)
         func refusal(_ arguments: String) throws -> [String?] {
@@ -141,7 +141,7 @@ struct TreeRescheduleTests {
         #expect(late.sqlState?.rawValue == "PR001" && late.column == "run_at" && late.message.contains("a part of it"))
     }
 
-    @Test func `retry runs at once what was to run in an hour and was cancelled`() throws {
+    @Test func `retry runs a cancelled chain at once, although its run_at is an hour away`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

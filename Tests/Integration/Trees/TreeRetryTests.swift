@@ -12,7 +12,7 @@ final class TreeRetryTests: TreeFixture {
         #"{"batch": [{"url": "URL/ok/1"}, {"chain": [{"url": "URL/ok/2"}]}], "expires_at": "T"}"#,
         #"{"chain": [{"mode": "settle", "batch": [{"url": "URL/ok/1"}]}, {"url": "URL/ok/2"}], "expires_at": "T"}"#,
     ])
-    func `a tree of which nothing was called in time expires, whatever its mode`(spec: String) throws {
+    func `a tree without any call by expires_at expires, in every mode`(spec: String) throws {
         let soon = try #require(try queue.text("select to_json(now() + interval '1.5 s') #>> '{}'"))
         let id = try submit(spec.split(separator: "T\"").joined(separator: soon + "\""))
         let worker = try RunningWorker(queue.database, ["--queue", "another"])
@@ -22,7 +22,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `a tree of which one call was made in time does not expire`() throws {
+    @Test func `a tree that made one call before expires_at does not expire`() throws {
         let soon = try #require(try queue.text("select to_json(now() + interval '3 s') #>> '{}'"))
         let id = try submit(
             #"{"mode": "settle", "max_parallel": 1, "expires_at": ""# + soon
@@ -36,7 +36,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(target.requests.count == 1)
     }
 
-    @Test func `what failed in a batch that settled runs again with the chain around it`() throws {
+    @Test func `retry of a succeeded chain reruns a failed member of its settle batch`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let id = try submit(
@@ -51,7 +51,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(target.requests.count == 4)
     }
 
-    @Test func `a chain is not retried while one of its steps is past its own expires_at`() throws {
+    @Test func `retry refuses a chain with a step that is past its own expires_at`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let soon = try #require(try queue.text("select to_json(now() + interval '2 s') #>> '{}'"))
@@ -66,7 +66,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(try queue.state(id) == "failed")
     }
 
-    @Test func `a batch that succeeded and is past its expires_at does not keep its chain from being retried`() throws {
+    @Test func `retry of a chain ignores the past expires_at of a succeeded batch in it`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         let soon = try #require(try queue.text("select to_json(now() + interval '4 s') #>> '{}'"))
@@ -80,7 +80,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(target.requests.count == 3)
     }
 
-    @Test func `later steps see the answer of a member that failed, but no result of it`() throws {
+    @Test func `later steps can read the answer of a failed member, but its result is null`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         _ = try submit(
@@ -96,7 +96,7 @@ final class TreeRetryTests: TreeFixture {
         #expect(try queue.state(try member("not")) == "skipped")
     }
 
-    @Test func `a long list is expanded by 250 elements, and one that was refused on the way goes on there`() throws {
+    @Test func `a batch expands a long list by 250 elements, and retry resumes a failed expansion`() throws {
         try queue.connection.execute("insert into postrider.services (name, base_url) values ('s', '\(target.url)')")
         let id = try submit(
             #"{"batch": {"each": ["# + (1...600).map { "\($0)" }.joined(separator: ",")
@@ -134,7 +134,7 @@ final class TreeRetryTests: TreeFixture {
             ("credentials", #""url": "URL/ok/{{item}}", "credential": "gone""#, "config"),
             ("callbacks", #""url": "URL/ok/{{item}}", "on_success": "note""#, nil),
         ] as [(String, String, String?)])
-    func `what do names and is removed before the batch begins ends its members as it ends every job`(
+    func `expanded members fail if their service or credential was deleted, but not if their callback was`(
         table: String, job: String, code: String?
     ) throws {
         try CallbackLog.make(in: queue)
@@ -164,7 +164,7 @@ final class TreeRetryTests: TreeFixture {
         }
     }
 
-    @Test func `a batch within another that somebody is just cancelling runs again once he has committed`() throws {
+    @Test func `retry of a nested batch waits for an open cancel and then runs the batch again`() throws {
         let id = try submit(
             #"{"mode": "settle", "batch": [{"name": "s", "batch": [{"url": "URL/ok/1"}]}, {"name": "r", "url": "URL/ok/2"}]}"#
         )

@@ -50,7 +50,7 @@ final class TreeTests {
         #expect(members == (1...3).map { ["\($0)", "request", "succeeded", "200", "{}"] })
     }
 
-    @Test func `one failing of three fails the batch, is named, and running transfers end within a second`() throws {
+    @Test func `a failed member fails its batch and aborts the other calls within a second`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var batch = TreePlan.batch([call("/hang/1"), call("/hang/2"), call("/status/404")])
@@ -83,7 +83,7 @@ final class TreeTests {
         #expect(try queue.number("select count(*) from postrider_internal.aborts") == 0)
     }
 
-    @Test func `a chain stops at the failing step, and the rest never start`() throws {
+    @Test func `a chain stops at a failed step and skips all later steps`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var chain = TreePlan.chain([
@@ -99,7 +99,7 @@ final class TreeTests {
                 == chain.members[1].id)
     }
 
-    @Test func `the steps of a chain run one after the other, however many workers there are`() throws {
+    @Test func `two workers run the steps of a chain one after the other`() throws {
         let workers = [try RunningWorker(queue.database), try RunningWorker(queue.database)]
         defer { workers.kill() }
         var chain = TreePlan.chain((1...12).map { call("/wait/20/\($0)") })
@@ -111,7 +111,7 @@ final class TreeTests {
         }
     }
 
-    @Test func `settle runs all and succeeds, first is content with one, and fails without one`() throws {
+    @Test func `mode settle tolerates failures, mode first needs one success and fails without one`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var settle = TreePlan.batch([call("/ok/1"), call("/status/404/1"), call("/wait/100/1")], mode: "settle")
@@ -149,7 +149,7 @@ final class TreeTests {
         #expect(Set(target.requests.map(\.path)) == Set((1...24).map { "/wait/30/\($0)" }))
     }
 
-    @Test func `trees nest 32 deep, and no deeper`() throws {
+    @Test func `trees nest up to 32 deep, and deeper trees are refused`() throws {
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }
         var deep = call("/ok/deep")
@@ -170,7 +170,7 @@ final class TreeTests {
         #expect(try Set(states(failing)) == ["failed"])
     }
 
-    @Test func `a batch of 2000 in a chain runs whole, and the step after it comes last`() throws {
+    @Test func `a batch of 2000 in a chain runs completely before the next step`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 64)
         defer { worker.kill() }
         var chain = TreePlan.chain([
@@ -188,7 +188,7 @@ final class TreeTests {
                 == [["2000", "2000"]])
     }
 
-    @Test func `the failing first of 3000 ends the others, those too that nobody has come to`() throws {
+    @Test func `the failure of one member ends 3000 other members, also members not yet started`() throws {
         let worker = try RunningWorker(queue.database, concurrency: 4)
         defer { worker.kill() }
         var batch = TreePlan.batch([call("/status/404")] + (1...3000).map { call("/wait/20/\($0)") })
@@ -207,7 +207,7 @@ final class TreeTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 0)
     }
 
-    @Test func `many members that read a large answer hold up no other job, and go on behind a notice`() throws {
+    @Test func `many members that read a large answer do not delay other jobs`() throws {
         let large = "{\"x\": \"a\", \"l\": [\(Array(repeating: "123", count: 500_000).joined(separator: ","))]}"
         let target = try TargetServer { request in
             request.path == "/large" ? TargetStep.answer(200, large) : TargetStep.answer(200)
@@ -232,7 +232,7 @@ final class TreeTests {
         #expect(slowest < Soak.seconds(4), "\(slowest)")
     }
 
-    @Test func `a cancelled batch that meets an open transaction's lock does not hold up another one`() throws {
+    @Test func `a cancelled batch with locked rows does not delay the end of another batch`() throws {
         let batches = try ["a", "b"].map { name in
             try queue.number(
                 #"select postrider.submit('{"batch": [{"name": "\#(name)", "url": "http://h/"}]}')"#)

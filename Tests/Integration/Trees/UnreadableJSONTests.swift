@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Steps that read an answer whose body claims to be JSON and is not readable as JSON.
+/// Steps that read an answer whose body is declared as JSON or looks like JSON, but cannot be parsed.
 final class UnreadableJSONTests: TreeFixture {
     /// An unreadable body, its Content-Type, and a part of the reason in the error.
     private static let bodies: [(body: String, type: String?, reason: String)] = [
@@ -41,7 +41,7 @@ final class UnreadableJSONTests: TreeFixture {
         }
     }
 
-    @Test func `whoever reads JSON that cannot be read ends with the reason`() throws {
+    @Test func `a step that reads malformed JSON fails with the reason`() throws {
         let target = try server()
         let worker = try RunningWorker(queue.database, concurrency: 16)
         defer { worker.kill() }
@@ -74,7 +74,7 @@ final class UnreadableJSONTests: TreeFixture {
         #expect(!target.requests.contains { $0.path.hasPrefix("/next") })
     }
 
-    @Test func `what reads another part, or puts in the whole text, goes on`() throws {
+    @Test func `a step that reads only other parts, or the raw text, of malformed JSON runs`() throws {
         let target = try server()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

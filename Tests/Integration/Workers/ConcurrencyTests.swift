@@ -8,7 +8,8 @@ import Testing
 @Suite(.serialized)
 struct ConcurrencyTests {
     @Test(arguments: Soak.isOn ? [(8, 80), (64, 640)] : [(8, 80)])
-    func `calls of a second each take ten seconds in ten turns of all slots`(concurrency: Int, calls: Int) throws {
+    func `ten rounds of one-second calls leave slots idle for less than 2 seconds`(concurrency: Int, calls: Int) throws
+    {
         let httpbin = try HttpbinServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: concurrency)
@@ -26,7 +27,7 @@ struct ConcurrencyTests {
         #expect(try queue.states() == "succeeded \(calls)")
     }
 
-    @Test func `8 calls that never end do not delay the fast ones beside them`() throws {
+    @Test func `8 hanging calls do not delay fast calls in other slots`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 64)
@@ -49,7 +50,7 @@ struct ConcurrencyTests {
         #expect(try queue.states() == "cancelled 8, succeeded 600")
     }
 
-    @Test func `workers overtake each other by what they have in flight at most`() throws {
+    @Test func `three workers start jobs out of order by at most their 48 slots`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try (0..<3).map { _ in try RunningWorker(queue.database, concurrency: 16) }
@@ -65,7 +66,7 @@ struct ConcurrencyTests {
         #expect(try queue.number(farthest) <= 3 * 16)
     }
 
-    @Test func `no transaction is open while calls are`() throws {
+    @Test func `workers hold no database transaction open during calls`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(

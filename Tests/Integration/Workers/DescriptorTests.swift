@@ -33,7 +33,7 @@ struct DescriptorTests {
         return Array(line.split(separator: " ").dropFirst(3).prefix(2))
     }
 
-    @Test func `connections of many services, kept open, leave enough for calls, callbacks and pages`() throws {
+    @Test func `idle connections of many services leave descriptors for calls, callbacks and pages`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         let port = try TargetServer.freePort()
@@ -57,7 +57,7 @@ struct DescriptorTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a worker raises its soft limit to the hard one`() throws {
+    @Test func `a worker raises its soft limit of open files to the hard limit`() throws {
         let queue = try TestQueue()
         let worker = try worker(queue, 64, "ulimit -S -n 80 && ulimit -H -n 400")
         try worker.wait(for: "enlisted")
@@ -68,7 +68,7 @@ struct DescriptorTests {
         #expect(worker.count(of: "concurrency_lowered") == 0)
     }
 
-    @Test func `a worker takes no more calls than it has descriptors for, and says so`() throws {
+    @Test func `a worker lowers its concurrency to fit its file descriptors and logs it`() throws {
         let queue = try TestQueue()
         let worker = try worker(queue, 300, "ulimit -n 124")
         try worker.wait(for: "concurrency_lowered")
@@ -81,7 +81,7 @@ struct DescriptorTests {
         #expect(worker.count(of: "out_of_descriptors") == 0)
     }
 
-    @Test func `calls that find no descriptor wait for those of others, and use no attempt for it`() throws {
+    @Test func `calls without a free descriptor wait and use no attempt`() throws {
         let queue = try TestQueue()
         let folder = try FilesFolder()
         let worker = try worker(queue, 20, "ulimit -n 110", ["--files", folder.path])
@@ -96,7 +96,7 @@ struct DescriptorTests {
         #expect(worker.count(of: "out_of_descriptors") >= 1)
     }
 
-    @Test func `a job that has more files than there are descriptors fails`() throws {
+    @Test func `a job with more files than available descriptors fails with error code file`() throws {
         let queue = try TestQueue()
         let folder = try FilesFolder()
         let worker = try worker(queue, 2, "ulimit -n 80", ["--files", folder.path])

@@ -18,7 +18,7 @@ struct FailedJobLogTests {
     }
 
     @Test
-    func `a job has one line when it has failed for good, whichever try it was, without a word of request or answer`()
+    func `each finally failed job logs one line without data of the request or answer`()
         throws
     {
         let target = try TargetServer { request in
@@ -56,7 +56,7 @@ struct FailedJobLogTests {
         #expect(worker.count(of: "job_failed") == 5 && worker.count(of: "more_failed") == 0)
     }
 
-    @Test func `each failure of a job that is retried quickly has a line with its own attempt`() throws {
+    @Test func `each failure of a quickly retried job logs a line with its attempt number`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(request.path == "/late" && request.turn > 2 ? 200 : 400 + request.turn)
         }
@@ -87,7 +87,7 @@ struct FailedJobLogTests {
         #expect(worker.end(15) == 0)
     }
 
-    @Test func `of thousands that fail at once ten lines tell, and one says how many more there were`() throws {
+    @Test func `2,000 failures at once log ten lines and one line with the remaining count`() throws {
         let target = try TargetServer { _ in TargetStep.answer(404) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
@@ -105,7 +105,7 @@ struct FailedJobLogTests {
         #expect(told == 2_000, "\(named), \(counted)")
     }
 
-    @Test func `what succeeds, is tried again or is cancelled has none`() throws {
+    @Test func `succeeded, retried and cancelled jobs log no job_failed line`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -7,7 +7,7 @@ import Testing
 
 /// A drained worker deregisters, even if its session is lost at that moment.
 struct GoodbyeTests {
-    @Test func `one whose session is cut in its goodbye says it again, and nobody takes it for lost`() throws {
+    @Test func `a worker that loses its session during leave repeats leave and is not declared lost`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -38,7 +38,7 @@ struct GoodbyeTests {
     }
 
     /// Both sessions of a worker may use the database at the same moment.
-    @Test func `a renewal during the goodbye does not take the lease again`() throws {
+    @Test func `a lease renewal during leave does not take the leader lease again`() throws {
         let queue = try TestQueue()
         let worker = try queue.number("select worker from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}')")
         _ = try queue.lead(worker)
@@ -51,8 +51,8 @@ struct GoodbyeTests {
             try queue.text("select until::text from postrider_internal.leases where name = 'leader'") == "-infinity")
     }
 
-    /// The same case with a cut after the commit.
-    @Test func `a goodbye that was stored may be said again under a new number`() throws {
+    /// The session is lost after the commit of `leave`, so the worker calls it again.
+    @Test func `a worker can repeat a stored leave under a new worker number`() throws {
         let queue = try TestQueue()
         let enlist = "select worker from postrider_internal.enlist"
         let first = try queue.number("\(enlist)(0, 'a', '0', null, 8, '{}', '{}')")

@@ -8,7 +8,7 @@ import Testing
 /// Workers that are killed with `kill -9`, and the reaction of the other workers.
 struct KilledWorkerTests {
     @Test(arguments: 1...Soak.count(20, reduced: 2))
-    func `the 64 calls of a killed worker are made again within 15 s, and nothing of its epoch is stored`(
+    func `the 64 calls of a killed worker run again within 15 s under another worker`(
         round: Int
     ) throws {
         // The first call of each path never ends; the second does.
@@ -38,8 +38,7 @@ struct KilledWorkerTests {
         try second.wait(for: "worker_reaped")
     }
 
-    @Test func `a worker killed in the middle of fast traffic loses nothing, and each second call is explained`() throws
-    {
+    @Test func `a worker killed under load loses no job, and every repeated call has a recorded reason`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database, concurrency: 64)

@@ -35,7 +35,7 @@ import Testing
 
     private static func peak(_ worker: RunningWorker) -> Int { ResidentMemory.peak(of: worker.pid) }
 
-    @Test func `answers of 10 MiB at once stay within the budget`() throws {
+    @Test func `concurrent answers of 10 MiB stay within the memory budget`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.insert(
@@ -50,7 +50,7 @@ import Testing
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
-    @Test func `bodies of 10 MiB at once stay within the budget, and small jobs go on`() throws {
+    @Test func `concurrent request bodies of 10 MiB stay within the memory budget, and small jobs succeed`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         try queue.insert(
@@ -72,7 +72,7 @@ import Testing
         #expect(peak < 128 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
-    @Test func `answers that come while the database is stopped stay within the budget and are all stored afterwards`()
+    @Test func `answers that arrive during a database outage stay within the memory budget and are stored later`()
         throws
     {
         let cluster = try PrivateCluster()
@@ -104,7 +104,7 @@ import Testing
         #expect(peak < 64 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
-    @Test func `jobs that can never fit fail alone, and those of others succeed`() throws {
+    @Test func `jobs that exceed the memory budget fail, and other jobs succeed`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let (count, huge) = (Soak.count(8, reduced: 3), Soak.count(200_000_000, reduced: 60_000_000))
@@ -130,7 +130,7 @@ import Testing
         #expect(peak < 64 << 20 + Self.beside, "\(peak >> 20) MiB")
     }
 
-    @Test func `time in which an answer waits for room is not the server's`() throws {
+    @Test func `the wait of an answer for memory does not count against the call's timeout`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         // The answers take turns for longer than the timeout of each.

@@ -4,9 +4,9 @@ import PGClient
 import TestSupport
 import Testing
 
-/// A worker that ends when no work is left.
+/// A worker with `--once` ends when no work is left.
 struct OnceTests {
-    /// Runs such a worker. It must end by itself within this many seconds, with status 0.
+    /// Runs a worker with `--once`. It must exit with status 0 within this many seconds.
     private static func runOnce(
         _ database: String, within seconds: Double = 60, concurrency: Int = 64, _ words: [String] = ["--once"]
     ) throws -> RunningWorker {
@@ -17,7 +17,7 @@ struct OnceTests {
         return worker
     }
 
-    @Test func `with nothing to do it ends at once, also where another worker leads`() throws {
+    @Test func `a --once worker without work ends at once, also if another worker leads`() throws {
         let queue = try TestQueue()
         let began = TestClock.now
         _ = try Self.runOnce(queue.database, within: 10)
@@ -28,7 +28,7 @@ struct OnceTests {
         #expect(leader.isRunning)
     }
 
-    @Test func `it ends when all jobs have ended, and what each step of a chain or end of a batch sets off`() throws {
+    @Test func `a --once worker ends after all jobs, steps and batches have ended`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200) }
         let queue = try TestQueue()
         try queue.insert(500, "url", "'\(target.url)/' || i")
@@ -44,7 +44,7 @@ struct OnceTests {
         #expect(try queue.number("select count(*) from postrider_internal.job_deltas") == 0)
     }
 
-    @Test func `a large INSERT is fed and called before the end`() throws {
+    @Test func `a --once worker feeds and calls a large INSERT before it ends`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(20_000, "url, tag", "'\(target.url)/ok', 'large'")
@@ -54,7 +54,7 @@ struct OnceTests {
         #expect(try queue.number("select count(*) from postrider_internal.results where state = 's'") == 20_001)
     }
 
-    @Test func `jobs that callbacks insert are called, too`() throws {
+    @Test func `a --once worker also runs jobs that callbacks insert`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -71,8 +71,7 @@ struct OnceTests {
         #expect(try queue.states() == "succeeded 4", "\(worker.output)")
     }
 
-    @Test func `what is scheduled or held by a long pause is left, what a limit or a short pause holds is not`() throws
-    {
+    @Test func `a --once worker waits for limits and short pauses, not for scheduled jobs and long pauses`() throws {
         let target = try TargetServer { request in
             switch request.path.split(separator: "/").first {
             case "busy": TargetStep.answer(503)
@@ -102,7 +101,7 @@ struct OnceTests {
         #expect(worker.count(of: "work_left") == 0)
     }
 
-    @Test func `it waits for its own queues alone`() throws {
+    @Test func `a --once worker waits only for its own queues`() throws {
         let target = try TargetServer { _ in TargetStep.answer(200) }
         let queue = try TestQueue()
         try queue.insert(3_000, "url", "'\(target.url)/other'")
@@ -114,7 +113,7 @@ struct OnceTests {
         #expect(target.requests("/other").isEmpty)
     }
 
-    @Test func `jobs of a worker that died before are run`() throws {
+    @Test func `a --once worker runs the jobs of a dead worker`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let job = try queue.insert("url", "'\(target.url)/ok'")
@@ -130,7 +129,8 @@ struct OnceTests {
         #expect(try queue.state(job) == "succeeded")
     }
 
-    @Test(.enabled(if: Soak.isOn)) func `what is locked for longer than a minute is left, and the log says so`() throws
+    @Test(.enabled(if: Soak.isOn)) func `a --once worker leaves a job locked for over a minute and logs work_left`()
+        throws
     {
         let target = try TargetServer()
         let queue = try TestQueue()

@@ -7,7 +7,7 @@ import Testing
 
 /// SIGTERM, a second SIGTERM, SIGSTOP, and SIGHUP under nohup.
 struct StoppedWorkerTests {
-    @Test func `calls that end within the drain are stored, and nothing else is claimed`() throws {
+    @Test func `calls that end within the drain are stored, and the worker claims no further jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--drain", "10s"])
@@ -23,7 +23,7 @@ struct StoppedWorkerTests {
         #expect(try queue.text("select state from postrider.worker_status") == "ended")
     }
 
-    @Test func `calls over the drain are handed back with no attempt used and run on another worker`() throws {
+    @Test func `calls that outlast the drain use no attempt and run again on another worker`() throws {
         let target = try TargetServer { $0.turn == 1 ? [.hang] : TargetStep.answer(200) }
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--drain", "500ms"])
@@ -43,7 +43,7 @@ struct StoppedWorkerTests {
         #expect(try queue.unexplainedCalls(target) == [])
     }
 
-    @Test func `under nohup a hang-up does not end it`() throws {
+    @Test func `a worker under nohup ignores SIGHUP`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, under: ["nohup"])
@@ -55,7 +55,7 @@ struct StoppedWorkerTests {
         #expect(worker.end(SIGTERM) == 0)
     }
 
-    @Test func `a second signal ends a drain at once, with 0`() throws {
+    @Test func `a second signal ends a drain within 2 seconds with exit status 0`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, ["--drain", "1h"])
@@ -70,7 +70,7 @@ struct StoppedWorkerTests {
         #expect(["ready", "scheduled"].contains(try queue.state(id)))
     }
 
-    @Test func `a leader that is stopped is replaced within 15 s, and what it brings afterwards is refused`() throws {
+    @Test func `a leader frozen by SIGSTOP is replaced within 15 s, and its late results are refused`() throws {
         // The first calls get their answers only when the stopped worker continues.
         let target = try TargetServer { request in
             request.turn == 1 && request.path.hasPrefix("/slow")

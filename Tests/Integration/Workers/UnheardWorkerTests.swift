@@ -7,7 +7,7 @@ import Testing
 
 /// A worker that can claim but cannot send heartbeats: its login may have one session fewer than it needs.
 struct UnheardWorkerTests {
-    @Test func `it ends the calls that it has and takes no others until it is heard again`() throws {
+    @Test func `a worker without heartbeats ends its calls and claims no jobs until heartbeats return`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()

@@ -7,7 +7,7 @@ import Testing
 
 /// The log of a worker goes to a pipe whose reader has stopped reading.
 struct UnreadLogTests {
-    @Test func `its calls and heartbeats go on, and the log says later how much is missing`() throws {
+    @Test func `a blocked log pipe does not stop calls, and the log later reports dropped lines`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         var ends: [Int32] = [-1, -1]
