@@ -11,15 +11,15 @@ struct AdminGate: Sendable {
     ///
     /// Without a token the requested host must be an address or `localhost`. A page of the web may point its own name
     /// to 127.0.0.1, and would then read these pages as its own (DNS rebinding).
-    func refusal(of request: PageRequest) -> Page? {
+    func refusal(of request: AdminRequest) -> AdminResponse? {
         if let token {
             guard !token.isShown(by: request.authorization) else { return nil }
-            return Page(
+            return AdminResponse(
                 status: 401,
                 body: "show the token: Authorization: Bearer …, or as the password of any name\n")
         }
         guard let host = request.host, !AdminGate.isAddress(host) else { return nil }
-        return Page(
+        return AdminResponse(
             status: 421,
             body:
                 "ask for an address like 127.0.0.1 or for localhost; other names need a token, see --http-token-file\n")

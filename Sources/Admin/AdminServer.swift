@@ -44,8 +44,9 @@ public final class AdminServer: Sendable {
             { context, exchange in
                 guard let context = unsafe context else { return }
                 let server = unsafe Unmanaged<AdminServer>.fromOpaque(context).takeUnretainedValue()
-                let page = unsafe server.page(for: PageRequest(exchange))
-                unsafe chttpserver_answer(exchange, page.status, page.type, page.body, page.body.utf8.count)
+                let response = unsafe server.response(to: AdminRequest(exchange))
+                unsafe chttpserver_answer(
+                    exchange, response.status, response.type, response.body, response.body.utf8.count)
             }, context.toOpaque())
         guard error == 0 else {
             unsafe context.release()
@@ -60,20 +61,20 @@ public final class AdminServer: Sendable {
         chttpserver_stop(1000)
     }
 
-    func page(for request: PageRequest) -> Page {
+    func response(to request: AdminRequest) -> AdminResponse {
         let condition = workerHealth.condition
         switch request.path {
         case "/healthz":
-            if case .stalled = condition { return Page(status: 503, body: AdminServer.words(for: condition)) }
-            return Page(status: 200, body: "ok\n")
+            if case .stalled = condition { return AdminResponse(status: 503, body: AdminServer.words(for: condition)) }
+            return AdminResponse(status: 200, body: "ok\n")
         case "/readyz":
-            return Page(status: condition == .ready ? 200 : 503, body: AdminServer.words(for: condition))
+            return AdminResponse(status: condition == .ready ? 200 : 503, body: AdminServer.words(for: condition))
         default:
             if let refusal = gate.refusal(of: request) { return refusal }
             if request.path == "/metrics" {
-                return Page(status: 200, type: MetricsText.contentType, body: metrics)
+                return AdminResponse(status: 200, type: MetricsText.contentType, body: metrics)
             }
-            return dashboard.page(for: request)
+            return dashboard.response(to: request)
         }
     }
 

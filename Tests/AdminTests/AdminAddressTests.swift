@@ -13,7 +13,9 @@ struct AdminAddressTests {
             ("10.0.0.1:9464", "10.0.0.1", 9464, false), ("[fe80::1]:80", "fe80::1", 80, false),
             ("[::ffff:127.0.0.1]:80", "::ffff:127.0.0.1", 80, false),
         ] as [(String, String, UInt16, Bool)])
-    func `an address in numbers and a port`(text: String, host: String, port: UInt16, isLoopback: Bool) throws {
+    func `a numeric address with a port is parsed, and loopback is recognised`(
+        text: String, host: String, port: UInt16, isLoopback: Bool
+    ) throws {
         let address = try AdminAddress(text)
         #expect(address.host == host)
         #expect(address.port == port)
@@ -31,7 +33,7 @@ struct AdminAddressTests {
         ("256.0.0.1:80", "it does not begin with an address in numbers"),
         ("http://127.0.0.1:80", "IPv6 needs brackets"),
     ])
-    func `anything else is refused with what is wrong`(text: String, reason: String) {
+    func `an invalid address is refused with the reason`(text: String, reason: String) {
         #expect(throws: AdminError(reason: reason)) { try AdminAddress(text) }
     }
 }

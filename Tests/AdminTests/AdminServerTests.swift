@@ -46,7 +46,7 @@ struct AdminServerTests {
                 time.sleep(0.01)
         """
 
-    @Test func `who asks for nothing makes room for a probe; a server that was stopped takes no connection`() throws {
+    @Test func `a full server closes the oldest idle requests, and a stopped server accepts no connection`() throws {
         let port = try TargetServer.freePort()
         let server = AdminServer(slots: 1, database: try PGConnectionString("host=/nowhere"), token: nil)
         try server.start(at: AdminAddress(loopback: port))

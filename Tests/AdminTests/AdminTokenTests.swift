@@ -18,11 +18,11 @@ struct AdminTokenTests {
         ("Basic MDEyMzQ1Njc4OWFiY2RlZg==", false), ("Basic ada:0123456789abcdef", false),
         ("Digest YWRhOjAxMjM0NTY3ODlhYmNkZWY=", false),
     ])
-    func `the whole token behind Bearer, or as a password`(header: String, isRight: Bool) throws {
+    func `the token is accepted after Bearer or as the password of Basic`(header: String, isRight: Bool) throws {
         #expect(try AdminToken(" \(Self.word)\n").isShown(by: header) == isRight)
     }
 
-    @Test func `no header shows nothing`() throws {
+    @Test func `a request without an Authorization header is not accepted`() throws {
         #expect(try !AdminToken(Self.word).isShown(by: nil))
     }
 
@@ -32,7 +32,7 @@ struct AdminTokenTests {
         ("0123456789abcdef\nsecond", "the token is more than one word of visible ASCII"),
         ("0123456789abcdé0", "the token is more than one word of visible ASCII"),
     ])
-    func `what can be guessed or cannot be sent is refused without a word of it`(text: String, reason: String) {
+    func `a short or invalid token is refused without quoting the token`(text: String, reason: String) {
         #expect(throws: AdminError(reason: reason)) { try AdminToken(text) }
     }
 }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Admin
 
-/// The rows that a query for the fleet's metrics reads.
+/// The queries of the fleet's metrics, and the lines that they become.
 struct FleetMetricsTests {
-    @Test func `of any number of failures the latest thousand are read`() throws {
+    @Test func `the query for failures reads only the latest thousand`() throws {
         let cluster = try TestQueue.quietCluster()
         let queue = try TestQueue(on: cluster)
         let count = Soak.count(1_000_000, reduced: 100_000)
@@ -20,6 +20,7 @@ struct FleetMetricsTests {
               else 's' end, 'connect', now() + i * interval '1 us'
               from generate_series(1, \(count)) i;
             """)
+        // Autovacuum is off in this cluster, and the plan needs the statistics of the table.
         try queue.connection.execute("vacuum analyze postrider_internal.results")
         #expect(
             try queue.text("select string_agg(f::text, ' ') from (\(FleetMetrics.failures)) f") == "(q,connect,1000)")
@@ -36,6 +37,7 @@ struct FleetMetricsTests {
             insert into postrider_internal.client_usage (role, version, unfinished, lanes) values ('shop', 1, 91, 3),
               ('mail', 1, 90, 0)
             """)
+        // A client without a limit has no line for that limit. Lanes are counted only if max_lanes is set.
         let lines = try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter {
             $0.hasPrefix("postrider_client")
         }
@@ -49,7 +51,7 @@ struct FleetMetricsTests {
             ])
     }
 
-    @Test func `restores are counted, and the last one has its time`() throws {
+    @Test func `restores are counted, and the time of the last one is shown`() throws {
         let queue = try TestQueue()
         func lines() throws -> [Substring] {
             try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter {
@@ -57,6 +59,7 @@ struct FleetMetricsTests {
             }
         }
         #expect(try lines() == ["postrider_restores 0"])
+        // The row that is inserted last has the earlier time.
         for time in [86_400, 3_600] {
             try queue.connection.execute(
                 """

@@ -6,7 +6,7 @@ import Testing
 
 /// HTML markup, and the escaping of values in it.
 struct HTMLTests {
-    @Test func `text and values of attributes are escaped, names are not`() {
+    @Test func `text and attribute values are escaped, and attribute names are not`() {
         var html = HTML()
         html.element("a", ["href": "/?a=1&b='\"<x>"]) { $0.text("<b>&\"'\u{0}\u{202e}\n") }
         html.open("input", ["required": ""])
@@ -22,12 +22,12 @@ struct HTMLTests {
             (119.4, "119 s"), (119.6, "2 min"), (7169, "119 min"), (7171, "2 h"), (170_999, "47 h"), (171_001, "2 d"),
             (-59, "59 s"), (.infinity, "ever"), (-.infinity, "ever"),
         ] as [(Double, String)])
-    func `a span has one number and one unit`(seconds: Double, words: String) {
+    func `a time span is shown as a number and a unit`(seconds: Double, words: String) {
         #expect(Span.words(seconds) == words)
     }
 
     @Test(arguments: [(0.4, "now"), (-0.4, "now"), (3, "3.0 s ago"), (-3600, "in 60 min")] as [(Double, String)])
-    func `a moment is told by its distance`(seconds: Double, words: String) {
+    func `a moment is shown as its distance from now`(seconds: Double, words: String) {
         #expect(Span.words(ago: seconds) == words)
     }
 
@@ -35,7 +35,7 @@ struct HTMLTests {
         ("0", "0"), ("9999", "9999"), ("10000", "10\u{2009}000"), ("1234567", "1\u{2009}234\u{2009}567"),
         ("12345.5", "12\u{2009}345.5"), ("-12345", "-12345"), ("abc12345", "abc12345"),
     ])
-    func `large numbers are grouped`(number: String, shown: String) {
+    func `numbers of five or more digits are grouped by thousands`(number: String, shown: String) {
         #expect(Column.grouped(number) == shown)
     }
 
@@ -48,7 +48,7 @@ struct HTMLTests {
         (.size, "1536", "1.5 kB"), (.size, "999", "999 B"), (.size, "12345678", "12.3 MB"), (.span, "1.25", "1.3 s"),
         (.number, "12345", "12\u{2009}345"), (.code, "GET /", "<code>GET /</code>"), (.text, "", ""),
     ])
-    func `a value is shown as what it is`(kind: Column.Kind, value: String, shown: String) {
+    func `a column writes its value in the markup of its kind`(kind: Column.Kind, value: String, shown: String) {
         var html = HTML()
         Column("title", kind, "x").write(value, to: &html)
         #expect(html.markup == shown)

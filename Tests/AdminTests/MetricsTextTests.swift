@@ -5,7 +5,7 @@ import Testing
 @testable import Admin
 
 struct MetricsTextTests {
-    @Test func `families with help, type and samples`() {
+    @Test func `a metric family is written with help, type and samples`() {
         var metrics = MetricsText()
         metrics.single("a", .gauge, "One.", 1)
         metrics.family("b_total", .counter, "Two.")

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Admin
 
+/// The sentences of a page about filters in its URL that it cannot use.
 struct PageFiltersTests {
     private static let unknown = "There is no filter “lane”. The filters are id, state, queue, tag, limit."
 
@@ -15,15 +16,15 @@ struct PageFiltersTests {
             ("/jobs", ["id": "x7", "lane": "a"], ["The id “x7” is not a number.", unknown]),
             ("/lanes", ["queue": "q"], ["This page has no filters: “queue” changes nothing."]),
         ] as [(String, [String: String], [String])])
-    func `each filter that is unknown or bad is named`(path: String, arguments: [String: String], defects: [String]) {
-        #expect(PageFilters.defects(PageRequest(path: path, arguments: arguments)) == defects)
+    func `each unknown or bad filter is named`(path: String, arguments: [String: String], defects: [String]) {
+        #expect(PageFilters.defects(AdminRequest(path: path, arguments: arguments)) == defects)
     }
 
-    @Test func `a state that there is none of is named with those there are`() throws {
-        let defects = PageFilters.defects(PageRequest(path: "/jobs", arguments: ["state": "faild"]))
+    @Test func `an unknown state is named with the list of states, and a long name is cut`() throws {
+        let defects = PageFilters.defects(AdminRequest(path: "/jobs", arguments: ["state": "faild"]))
         #expect(defects.first?.hasPrefix("There is no state “faild”. The states are waiting, scheduled,") == true)
         let long = PageFilters.defects(
-            PageRequest(path: "/", arguments: [String(repeating: "a", count: 1000): "1"]))
+            AdminRequest(path: "/", arguments: [String(repeating: "a", count: 1000): "1"]))
         #expect(long.first.map { $0.count < 120 } == true)
     }
 }

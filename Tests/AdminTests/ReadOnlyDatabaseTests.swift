@@ -19,7 +19,7 @@ struct ReadOnlyDatabaseTests {
         #expect(try database.read { (open) throws(PGError) in try open.query("select 7").int32(0, 0) } == 7)
     }
 
-    @Test func `a statement that fails is told of, and the next reader goes on`() throws {
+    @Test func `a failing statement raises an error, and the next read succeeds`() throws {
         let database = ReadOnlyDatabase(try TestCluster.makeDatabase())
         #expect(throws: PGError.self) {
             _ = try database.read { (open) throws(PGError) in try open.query("select 1 / 0").int32(0, 0) }

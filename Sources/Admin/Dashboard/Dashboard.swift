@@ -15,7 +15,7 @@ struct Dashboard: Sendable {
     }
 
     /// The page at a path. 404 if it does not exist, 503 with a reason while the database does not answer.
-    func page(for request: PageRequest) -> Page {
+    func response(to request: AdminRequest) -> AdminResponse {
         switch request.path {
         case "/dashboard.css": return Dashboard.asset(PackageResources.dashboard_css, "text/css; charset=utf-8")
         case "/dashboard.js": return Dashboard.asset(PackageResources.dashboard_js, "text/javascript; charset=utf-8")
@@ -45,7 +45,7 @@ struct Dashboard: Sendable {
     }
 
     private static func find(
-        _ request: PageRequest, _ connection: borrowing PGConnection
+        _ request: AdminRequest, _ connection: borrowing PGConnection
     ) throws(PGError) -> (any DashboardPage)? {
         switch request.path {
         case "/": return try OverviewPage(connection)
@@ -62,7 +62,7 @@ struct Dashboard: Sendable {
         for defect in defects { html.element("p", ["class": "why trouble"], defect) }
     }
 
-    private static func unavailable(_ path: String, _ reason: String) -> Page {
+    private static func unavailable(_ path: String, _ reason: String) -> AdminResponse {
         Shell.page(status: 503, title: "No answer", path: path, isLive: true) { html in
             html.element("p", ["class": "why trouble"], "The database has not answered: \(reason).")
             html.element("p", "This page looks again every five seconds.")
@@ -77,7 +77,7 @@ struct Dashboard: Sendable {
         }
     }
 
-    private static func asset(_ bytes: [UInt8], _ type: String) -> Page {
-        Page(status: 200, type: type, body: String(decoding: bytes, as: UTF8.self))
+    private static func asset(_ bytes: [UInt8], _ type: String) -> AdminResponse {
+        AdminResponse(status: 200, type: type, body: String(decoding: bytes, as: UTF8.self))
     }
 }

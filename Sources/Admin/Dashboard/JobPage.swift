@@ -6,15 +6,16 @@ internal import PGClient
 /// All facts about one job: its columns, the reason of its state, its attempts, its answer and its members.
 struct JobPage: DashboardPage {
     private let id: Int64
-    /// The values of its columns, in order; nil if the job does not exist.
+    /// The values of `JobPage.columns`, in the same order; nil if the job does not exist.
     private let facts: [String?]?
+    /// The sentence of `postrider.explain`: why the job is in its state.
     private let why: String?
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
     private let answer: Answer?
 
     let path = "/jobs"
 
-    /// The answer of the server.
+    /// The HTTP answer that is stored with the job.
     private struct Answer: Sendable {
         var headers: [(name: String, value: String)]
         var result: String?
@@ -100,7 +101,10 @@ struct JobPage: DashboardPage {
         }
     }
 
-    /// Reads the first 16 KiB of the body, of which 4,000 characters are shown. A short result is formatted.
+    /// Reads the job's answer. Nil if nothing of it is stored.
+    ///
+    /// It reads at most 16 KiB of the body, and the page shows 4,000 characters of them. It shows a result of at most
+    /// 64 KiB, indented and cut to 16,384 characters.
     private static func answer(
         _ connection: borrowing PGConnection, _ parameters: inout PGParameters
     ) throws(PGError) -> Answer? {
@@ -168,7 +172,7 @@ struct JobPage: DashboardPage {
         ViewTable(
             title: "Members", columns: JobsPage.columns,
             // The members are selected first. Otherwise `job_status` would be computed for all of them before the limit
-            // applies.
+            // applies. One row more than the limit is selected, as in `ViewTable.read`: it shows that there are more.
             source: """
                 from postrider.job_status s
                 where s.id = any (array(

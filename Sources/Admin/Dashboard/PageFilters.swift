@@ -11,7 +11,7 @@ enum PageFilters {
 
     /// A sentence for each unusable filter of a request. The page is shown without the filter. Only a job's page is not
     /// shown without its id.
-    static func defects(_ request: PageRequest) -> [String] {
+    static func defects(_ request: AdminRequest) -> [String] {
         let known = known[request.path] ?? []
         return request.arguments.sorted { $0.key < $1.key }.compactMap { name, value in
             guard known.contains(name) else {

@@ -17,7 +17,7 @@ enum Shell {
     ///   - isLive: whether the page is refreshed while it is open.
     static func page(
         status: UInt32 = 200, title: String, path: String, isLive: Bool, _ content: (inout HTML) -> Void
-    ) -> Page {
+    ) -> AdminResponse {
         var html = HTML()
         html.doctype()
         html.element("html", ["lang": "en"]) { html in
@@ -41,7 +41,7 @@ enum Shell {
                 )
             }
         }
-        return Page(status: status, type: "text/html; charset=utf-8", body: html.markup)
+        return AdminResponse(status: status, type: "text/html; charset=utf-8", body: html.markup)
     }
 
     private static func header(_ path: String, _ html: inout HTML) {

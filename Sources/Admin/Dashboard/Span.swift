@@ -5,6 +5,8 @@ enum Span {
     /// The span in words. The sign is ignored.
     static func words(_ seconds: Double) -> String {
         let length = seconds.magnitude
+        // From each bound on, the rounded number would be 1000 ms, 10.0 s, 120 s, 120 min or 48 h.
+        // The last bound keeps the number of days inside `Int`.
         switch length {
         case ..<0.9995: return "\(whole(length * 1000)) ms"
         case ..<9.95: return "\((length * 10).rounded() / 10) s"

@@ -11,6 +11,7 @@ struct ThroughputChart: Sendable {
         var failed: Int64
         /// The time of day in UTC, such as `14:03`.
         var clock: String
+        /// The percentiles of waits and calls as text; empty without a value.
         var times: String
     }
 
@@ -50,6 +51,7 @@ struct ThroughputChart: Sendable {
             ) { html in
                 for minute in minutes where (0..<60).contains(minute.age) { bar(minute, most: most, &html) }
             }
+            // The current minute is not over, so the text shows the last whole one.
             if let last = minutes.last(where: { $0.age > 0 }) {
                 html.element(
                     "p", ["class": "empty"], "At most \(most) a minute. At \(last.clock) UTC: \(words(for: last))")
@@ -59,13 +61,14 @@ struct ThroughputChart: Sendable {
 
     private func bar(_ minute: Minute, most: Int64, _ html: inout HTML) {
         let x = "\((59 - minute.age) * 10 + 1)"
-        // Each ended job is visible, and some space is left at the top.
+        // A minute with few jobs is visible, and some space is left at the top. The failed jobs cover the lower part.
         func height(_ jobs: Int64) -> Int { jobs == 0 ? 0 : max(1, Int(Double(jobs) / Double(most) * 92)) }
         for (kind, jobs) in [("ended", minute.finished), ("bad", minute.failed)] where jobs > 0 {
             html.element(
                 "rect",
                 ["class": kind, "x": x, "y": "\(100 - height(jobs))", "width": "8", "height": "\(height(jobs))"], "")
         }
+        // A transparent bar of full height shows the title when the pointer is anywhere above the minute.
         html.element("rect", ["class": "minute", "x": x, "y": "0", "width": "8", "height": "100"]) { html in
             html.element("title", "\(minute.clock) UTC: \(words(for: minute))")
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the page anew every five seconds while somebody looks at it, has nothing selected and fills in nothing.
+// Replaces the page's main element by a fresh one every five seconds. It skips a turn while the page is hidden, text is
+// selected, or a filter has the focus.
 "use strict";
 
-let isUnderWay = false;
+let isLoading = false;
 
 function isInUse(main) {
   return !getSelection().isCollapsed || (main.contains(document.activeElement) && document.activeElement.matches("input, select"));
@@ -10,20 +11,22 @@ function isInUse(main) {
 
 async function renew() {
   const main = document.querySelector("main");
-  if (isUnderWay || !("live" in main.dataset) || document.hidden || isInUse(main)) return;
-  isUnderWay = true;
+  if (isLoading || !("live" in main.dataset) || document.hidden || isInUse(main)) return;
+  isLoading = true;
   let fresh = null;
   try {
     const answer = await fetch(location.href);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     fresh = page.querySelector("main");
   } catch {
-    // The worker may be starting anew.
+    // The worker may be restarting. The next turn tries again.
   }
-  isUnderWay = false;
+  isLoading = false;
+  // The style sheet then marks the page as out of date.
   document.documentElement.toggleAttribute("data-lost", fresh === null);
+  // The user may have begun to select or type during the fetch.
   if (fresh === null || isInUse(main)) return;
-  // Wide tables stay where they were moved to.
+  // Wide tables keep their horizontal scroll position.
   const places = Array.from(main.querySelectorAll(".scroll"), (frame) => frame.scrollLeft);
   main.replaceWith(fresh);
   fresh.querySelectorAll(".scroll").forEach((frame, index) => { frame.scrollLeft = places[index] ?? 0; });

@@ -3,7 +3,7 @@
 internal import CHTTPServer
 
 /// The request of a reader.
-struct PageRequest: Equatable, Sendable {
+struct AdminRequest: Equatable, Sendable {
     /// The decoded path, without the query.
     var path: String
     /// The decoded arguments of the query. An empty one counts as absent. If a name repeats, the first value counts.
@@ -17,7 +17,7 @@ struct PageRequest: Equatable, Sendable {
     private static let mostArguments: Int32 = 50
 }
 
-extension PageRequest {
+extension AdminRequest {
     /// Reads the request of the server. Bytes that are not UTF-8 become U+FFFD.
     init(_ exchange: OpaquePointer) {
         path = unsafe String(cString: chttpserver_path(exchange))
@@ -25,7 +25,7 @@ extension PageRequest {
         authorization = unsafe chttpserver_header(exchange, "Authorization").map { unsafe String(cString: $0) }
         var name: UnsafePointer<CChar>?
         var value: UnsafePointer<CChar>?
-        for place in 0..<PageRequest.mostArguments {
+        for place in 0..<AdminRequest.mostArguments {
             guard unsafe chttpserver_argument(exchange, place, &name, &value), let name = unsafe name else { break }
             let key = unsafe String(cString: name)
             let text = unsafe value.map { unsafe String(cString: $0) } ?? ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to a reader.
-struct Page: Equatable, Sendable {
+/// The HTTP response of the admin server to one request: health, metrics or a page of the dashboard.
+struct AdminResponse: Equatable, Sendable {
     /// The HTTP status.
     var status: UInt32
     /// The Content-Type.
