@@ -4,12 +4,13 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+/// A range of addresses: all that begin with the first `bits` bits of `bytes`.
 typedef struct {
     uint8_t bytes[16];
     uint8_t bits;
 } prefix;
 
-// IANA's special-purpose registries: all ranges outside of plain unicast on the public internet.
+// From IANA's registries: all ranges that are not plain unicast on the public internet.
 static const prefix denied4[] = {
     {{0}, 8},                 // this network
     {{10}, 8},                // private
@@ -29,7 +30,7 @@ static const prefix denied4[] = {
 };
 
 // Forms that contain an IPv4 address are refused as a whole, since no public service needs them. ::ffff:0:0/96 is not
-// in the list: the kernel connects it as IPv4, so the IPv4 rules decide.
+// in the list: the kernel connects to it over IPv4, so `ccurl_address_is_public` applies the IPv4 rules.
 static const prefix denied6[] = {
     {{0}, 96},                                                        // ::, ::1, IPv4-compatible
     {{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96},                       // ::ffff:0:0:0/96, IPv4-translated

@@ -79,6 +79,7 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     }
     const uint8_t *body = (const uint8_t *)bytes;
     if (!t->coding) return keep_plain(t, body, length);
+    // The output of nested encodings cannot stop in the middle, so it needs room for the largest answer.
     if (t->room < t->answer_limit && ccurl_coding_is_nested(t->coding)) return ccurl_wait_for_room(t);
     // After a pause libcurl delivers the same bytes again, followed by new ones.
     size_t done = t->decoded < length ? t->decoded : length, left = 0;
@@ -147,6 +148,7 @@ static void append_value(ccurl_buffer *b, const char *bytes, size_t length) {
     }
 }
 
+/// Begins the headers of an answer at its status line.
 static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
     ccurl_coding_end(t);
@@ -176,7 +178,8 @@ static bool asks_for_wait(const char *name, size_t length) {
            (length == 19 && memcmp(name, "x-ms-retry-after-ms", 19) == 0);
 }
 
-static void note(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
+/// Records the facts of a header line in the block. `value` is the place in the block where its value begins.
+static void record_header(ccurl_transfer *t, size_t name_length, size_t value, size_t value_length) {
     const char *name = (const char *)t->head.bytes + value - 2 - name_length;
     t->folds_length = false;
     if (name_length == 8 && !t->has_location && memcmp(name, "location", 8) == 0) {
@@ -239,6 +242,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     size_t name = 0;
     while (name < length && is_token((unsigned char)line[name])) name++;
     t->folding = name > 0 && name < length && line[name] == ':';
+    // A line without a valid name is left out, and so are the folded lines after it.
     if (!t->folding) return whole;
     for (size_t i = 0; i < name; i++) {
         char c = line[i];
@@ -250,7 +254,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     while (value < length && is_blank(line[value])) value++;
     size_t start = b->length;
     append_value(b, line + value, length - value);
-    note(t, name, start, b->length - start);
+    record_header(t, name, start, b->length - start);
     b->bytes[b->length++] = '\n';
     return t->length_unclear ? 0 : whole;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens files below a root, name by name. Each step opens one entry of a directory that is already open. So no path can
-// be changed between a check and its use.
+// Opens files below a root, name by name. Each step opens one entry of a directory that is already open. So the path
+// cannot change between a check and its use.
 #include "ccurl_files.h"
 
 #include <errno.h>
@@ -34,6 +34,7 @@ static int open_entry(int directory, const char *name, int flags, mode_t mode) {
     flags |= O_CLOEXEC | O_NOFOLLOW;
     struct open_how how = {
         .flags = (uint64_t)flags,
+        // openat2 refuses other bits, and any mode without O_CREAT.
         .mode = flags & O_CREAT ? mode & 07777 : 0,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
@@ -59,7 +60,7 @@ int ccurl_parent_beneath(int root, const char *path, bool make_parents, const ch
             if (mkdirat(directory, entry, 0777) != 0 && errno != EEXIST) next = -errno;
             else next = open_entry(directory, entry, O_PATH | O_DIRECTORY, 0);
         }
-        // O_PATH with O_NOFOLLOW opens a link itself, and O_DIRECTORY then reports its kind.
+        // O_PATH with O_NOFOLLOW opens a link itself. With O_DIRECTORY that fails with ENOTDIR instead of ELOOP.
         struct stat kind;
         if (next == -ENOTDIR && fstatat(directory, entry, &kind, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(kind.st_mode))
             next = -ELOOP;

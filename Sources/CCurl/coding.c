@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <zlib.h>
 
-/// The most nested encodings, as in libcurl.
+/// At most so many nested encodings are decoded, as in libcurl.
 enum { STEPS = 5 };
 
 typedef enum { UNBEGUN, INSIDE, ENDED, PADDED } step_state;
@@ -17,6 +17,7 @@ typedef enum { UNBEGUN, INSIDE, ENDED, PADDED } step_state;
 typedef struct {
     bool is_gzip;
     step_state state;
+    /// The bytes that it has produced.
     int64_t made;
     z_stream z;
 } step;
@@ -49,7 +50,7 @@ static bool is_no_coding(const char *text, size_t length) {
 }
 
 /// Adds the codings of one header line. False if one of them is unknown.
-static bool add(ccurl_coding *c, const char *text, size_t length) {
+static bool add_codings(ccurl_coding *c, const char *text, size_t length) {
     const char *end = text + length;
     while (text < end) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
@@ -68,7 +69,7 @@ static bool add(ccurl_coding *c, const char *text, size_t length) {
     return true;
 }
 
-/// Adds the codings of all headers of this name, in order.
+/// Adds the codings of all headers of this name, in order. `name` is in lower case and ends with `: `, as in `head`.
 static bool add_headers(ccurl_coding *c, const ccurl_buffer *head, const char *name) {
     const char *line = (const char *)head->bytes, *end = line + head->length;
     size_t name_length = strlen(name);
@@ -77,7 +78,7 @@ static bool add_headers(ccurl_coding *c, const ccurl_buffer *head, const char *n
         if (!stop) stop = end;
         size_t length = (size_t)(stop - line);
         if (length > name_length && memcmp(line, name, name_length) == 0 &&
-            !add(c, line + name_length, length - name_length))
+            !add_codings(c, line + name_length, length - name_length))
             return false;
         line = stop + 1;
     }
@@ -117,7 +118,7 @@ static bool fail(ccurl_transfer *t, int code) {
     return false;
 }
 
-/// Prepares a step for its next byte. False if the byte belongs to no stream.
+/// Prepares a step for its next byte. False if the byte belongs to no stream, or if zlib fails.
 static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
     if (s->state == ENDED) {
         // The members of gzip follow each other (RFC 1952 §2.2).
@@ -126,6 +127,7 @@ static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
     } else {
         // Deflate means zlib's format (RFC 9110 §8.4.1.2), but some servers send it raw. In zlib's format the lower
         // half of the first byte is 8. In raw deflate that would be a stored block with an unused bit set.
+        // For gzip, zlib itself detects which of its two headers follows (+ 32).
         int bits = s->is_gzip ? 15 + 32 : (first & 15) == 8 ? 15 : -15;
         int code = inflateInit2(&s->z, bits);
         if (code != Z_OK) return fail(t, code);
@@ -134,7 +136,8 @@ static bool open_step(ccurl_transfer *t, step *s, uint8_t first) {
     return true;
 }
 
-static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t length, size_t *left) {
+/// Decodes bytes by the step `index` and all steps after it. Behind the last step they belong to the body.
+static bool decode_from(ccurl_transfer *t, int index, const uint8_t *bytes, size_t length, size_t *left) {
     if (index == t->coding->count) return ccurl_keep_body(t, bytes, length);
     step *s = &t->coding->steps[index];
     uint8_t out[16 * 1024];
@@ -156,7 +159,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
         do {
             s->z.next_out = out;
             s->z.avail_out = sizeof out;
-            // Without further input, at most a few kilobytes of output follow.
+            // Without further input, at most a few kilobytes of output follow. They may exceed the room.
             if (left && t->room < t->answer_limit && s->z.avail_in) {
                 int64_t room = t->room - (int64_t)(t->answer.length + t->raw.length);
                 if (room <= 0) {
@@ -174,7 +177,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
                 t->body_too_large = true;
                 return false;
             }
-            if (made && !undo(t, index + 1, out, made, NULL)) return false;
+            if (made && !decode_from(t, index + 1, out, made, NULL)) return false;
         } while (code == Z_OK && (s->z.avail_in || s->z.avail_out == 0));
         // Z_BUF_ERROR: the output was just full, and no further output was left.
         if (code == Z_STREAM_END) s->state = ENDED;
@@ -186,7 +189,7 @@ static bool undo(ccurl_transfer *t, int index, const uint8_t *bytes, size_t leng
 }
 
 bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length, size_t *left) {
-    return undo(t, 0, bytes, length, ccurl_coding_is_nested(t->coding) ? NULL : left);
+    return decode_from(t, 0, bytes, length, ccurl_coding_is_nested(t->coding) ? NULL : left);
 }
 
 bool ccurl_coding_is_nested(const ccurl_coding *c) { return c->count > 1; }

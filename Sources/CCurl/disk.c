@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The helper thread and its queue. A part or a file is in the queue at most once. Each turn does one bounded piece of
-// its work and puts it at the end of the queue, so that a long hash delays others only briefly.
+// its work and puts the rest at the end of the queue. So a long hash delays others only briefly.
 #include "part.h"
 
 #include "ccurl.h"
@@ -33,7 +33,7 @@ int64_t ccurl_disk_waits_since(const ccurl_work *w) {
 
 void ccurl_disk_tell(ccurl_disk *d) { eventfd_write(d->event, 1); }
 
-/// Works until the queue is empty. The caller holds the lock, before and after.
+/// Works until the queue is empty. The caller holds the lock before and after. Each step runs without it.
 static void serve(ccurl_disk *d) {
     ccurl_work *w;
     while ((w = d->first)) {
@@ -55,6 +55,7 @@ static void serve(ccurl_disk *d) {
     }
 }
 
+/// Serves the queue between two entries of the walk that removes old parts.
 static void serve_between(void *context) {
     ccurl_disk *d = context;
     pthread_mutex_lock(&d->lock);
@@ -115,8 +116,8 @@ void ccurl_disk_destroy(ccurl_disk *d) {
     pthread_mutex_unlock(&d->lock);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);
-    // A hanging disk must not keep the process alive. The thread and its memory are then left to the end of the
-    // process.
+    // A hanging disk must not keep the process alive. After this time the thread and its memory stay until the process
+    // ends.
     limit.tv_sec += 10;
     if (pthread_timedjoin_np(d->thread, NULL, &limit) != 0) return;
     close(d->event);
@@ -149,6 +150,7 @@ void ccurl_disk_drain(ccurl_disk *d) {
 
 void ccurl_disk_expire(ccurl_disk *d, int64_t seconds) {
     pthread_mutex_lock(&d->lock);
+    // 0 means that no walk is due.
     d->expire_after = seconds > 0 ? seconds : 1;
     pthread_cond_signal(&d->work);
     pthread_mutex_unlock(&d->lock);
@@ -182,6 +184,7 @@ ccurl_part_status ccurl_part_look(ccurl_part *p) {
         .found = p->found,
         .durable = p->durable,
         .written = p->written,
+        // A paused download continues only when half of the ring is free. Otherwise it would soon pause again.
         .has_room = p->starved && p->head - p->tail <= RING / 2,
         .text = p->state == CCURL_PART_OPEN && !p->begins ? p->text : NULL,
         .holder = p->holder,
@@ -217,7 +220,7 @@ bool ccurl_part_append(ccurl_part *p, const void *bytes, size_t length) {
     p->starved = !fits;
     pthread_mutex_unlock(&p->work.disk->lock);
     if (fits) {
-        // The thread never touches the bytes after the head.
+        // The thread never touches the bytes after `head`, so the copy needs no lock.
         size_t at = (size_t)(p->head % RING), first = length < RING - at ? length : RING - at;
         memcpy(p->ring + at, bytes, first);
         memcpy(p->ring, (const uint8_t *)bytes + first, length - first);
@@ -229,7 +232,8 @@ bool ccurl_part_append(ccurl_part *p, const void *bytes, size_t length) {
     return fits;
 }
 
-static void tell(ccurl_part *p, int end, bool freed) {
+/// Has the thread write all bytes of the ring, and then end the part if `end` says so.
+static void request_flush(ccurl_part *p, int end, bool freed) {
     pthread_mutex_lock(&p->work.disk->lock);
     if (end != END_NONE) p->end = end;
     p->flush = true;
@@ -238,7 +242,7 @@ static void tell(ccurl_part *p, int end, bool freed) {
     pthread_mutex_unlock(&p->work.disk->lock);
 }
 
-void ccurl_part_flush(ccurl_part *p) { tell(p, END_NONE, false); }
-void ccurl_part_finish(ccurl_part *p) { tell(p, END_FINISH, false); }
-void ccurl_part_suspend(ccurl_part *p) { tell(p, END_SUSPEND, false); }
-void ccurl_part_free(ccurl_part *p) { tell(p, END_SUSPEND, true); }
+void ccurl_part_flush(ccurl_part *p) { request_flush(p, END_NONE, false); }
+void ccurl_part_finish(ccurl_part *p) { request_flush(p, END_FINISH, false); }
+void ccurl_part_suspend(ccurl_part *p) { request_flush(p, END_SUSPEND, false); }
+void ccurl_part_free(ccurl_part *p) { request_flush(p, END_SUSPEND, true); }

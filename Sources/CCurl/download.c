@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The body of a download. It pauses until the owner has seen the headers, and whenever the part has no room.
 #include "internal.h"
 
 /// libcurl does not request the socket of a paused transfer. If the body begins in the turn of the request itself,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Removes parts that were unchanged for a long time, with their notes. It follows no links and leaves other files
-// alone.
+// Removes parts of interrupted downloads that were unchanged for a long time, with their notes (ccurl_disk.h). It
+// follows no links and leaves other files alone.
 #include "part.h"
 
 #include <dirent.h>
@@ -14,10 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/// The most nested folders.
 enum { DEEPEST = 64 };
 
 typedef struct {
+    /// A file that was last changed before this moment is old.
     time_t before;
+    /// Called before each entry, so that the thread can do other work first.
     void (*pause)(void *);
     void *context;
 } walk_state;
@@ -27,6 +30,7 @@ static bool ends_with(const char *name, size_t length, const char *suffix) {
     return length > n && strcmp(name + length - n, suffix) == 0;
 }
 
+/// Whether a file is old. A missing file counts as old, so that a note without a part is removed.
 static bool is_old(int directory, const char *name, const walk_state *w) {
     struct stat s;
     return fstatat(directory, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || (S_ISREG(s.st_mode) && s.st_mtime < w->before);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are sent as parts. The helper thread opens them and reads ahead, and the loop's thread gives the bytes to
-// libcurl's callbacks. If a file changes during a call, the call fails.
+// Files that are sent as parts of a multipart body. The helper thread (disk.c) opens them and reads ahead. The loop's
+// thread passes the bytes to libcurl in its callbacks. If a file changes during a call, the call fails.
 #include "ccurl_files.h"
 #include "internal.h"
 #include "part.h"
@@ -18,9 +18,9 @@ struct ccurl_file {
     ccurl_file_state state;
     ccurl_file_refusal refusal;
     int64_t size, head, tail;
-    /// How often `tail` was moved. Bytes that were read for an older place are dropped.
-    unsigned turn;
-    /// Whether it is read as soon as it is open.
+    /// How often `on_seek` moved `head` and `tail`. Bytes that were read before the last move are dropped.
+    unsigned seeks;
+    /// Whether it is the first file of its call. It is read as soon as it is open.
     bool is_first;
     /// Whether the loop waits for bytes.
     bool starved;
@@ -41,13 +41,15 @@ static ccurl_file_refusal refusal_of(int error) {
     case EXDEV: case EINVAL: return CCURL_FILE_OUTSIDE;
     case ELOOP: return CCURL_FILE_LINK;
     case EMFILE: case ENFILE: return CCURL_FILE_DESCRIPTORS;
-    // It is a socket in the file system.
+    // The path names a socket.
     case ENXIO: return CCURL_FILE_KIND;
     default: return CCURL_FILE_UNREADABLE;
     }
 }
 
-/// This function and all following ones up to `step` run on the helper thread.
+// This function and all following ones up to `destroy` run on the helper thread.
+
+/// Stores the state in which the file ends, and notifies the loop. Returns false: no work is left.
 static bool settle(ccurl_file *f, ccurl_file_state state, ccurl_file_refusal refusal) {
     pthread_mutex_lock(&f->work.disk->lock);
     f->state = state;
@@ -61,8 +63,8 @@ static bool open_file(ccurl_file *f) {
     struct stat s;
     int folder = ccurl_root_open(f->work.disk->path);
     if (folder < 0) {
-        bool lacks = folder == -EMFILE || folder == -ENFILE;
-        return settle(f, CCURL_FILE_REFUSED, lacks ? CCURL_FILE_DESCRIPTORS : CCURL_FILE_ROOT);
+        bool is_short = folder == -EMFILE || folder == -ENFILE;
+        return settle(f, CCURL_FILE_REFUSED, is_short ? CCURL_FILE_DESCRIPTORS : CCURL_FILE_ROOT);
     }
     int fd = ccurl_open_beneath(folder, f->path, O_RDONLY | O_NOCTTY, 0, false);
     close(folder);
@@ -77,7 +79,7 @@ static bool open_file(ccurl_file *f) {
     bool reads = f->is_first && f->size > 0;
     f->starved = reads;
     pthread_mutex_unlock(&f->work.disk->lock);
-    // The owner is woken only when bytes are available.
+    // With bytes to read, `read_ahead` notifies the loop once they are there.
     if (!reads) ccurl_disk_tell(f->work.disk);
     return reads;
 }
@@ -88,14 +90,16 @@ static bool has_changed(const ccurl_file *f) {
            s.st_mtim.tv_nsec != f->modified.tv_nsec;
 }
 
-/// The length was announced before the first byte. The last bytes are sent only if the file is unchanged.
+/// Reads the next bytes into the ring. True if more may be left.
+///
+/// The request announces the length before the first byte. So the last bytes are sent only if the file is unchanged.
 static bool read_ahead(ccurl_file *f) {
     pthread_mutex_lock(&f->work.disk->lock);
     int64_t head = f->head, tail = f->tail;
-    unsigned turn = f->turn;
+    unsigned seeks = f->seeks;
     pthread_mutex_unlock(&f->work.disk->lock);
     if (tail == f->size) {
-        // Other files of the same call need memory now. The loop uses nothing of this ring any longer.
+        // The loop has taken all bytes. The next file of the call needs the memory.
         free(f->ring);
         f->ring = NULL;
         return false;
@@ -115,13 +119,13 @@ static bool read_ahead(ccurl_file *f) {
     while (count < 0 && errno == EINTR);
     bool lost = count <= 0 || (count == left && has_changed(f));
     pthread_mutex_lock(&f->work.disk->lock);
-    bool holds = turn == f->turn, tells = holds && f->starved;
-    if (holds && lost) f->state = CCURL_FILE_CHANGED;
-    else if (holds) f->head += count;
-    if (holds) f->starved = false;
+    bool is_current = seeks == f->seeks, notifies = is_current && f->starved;
+    if (is_current && lost) f->state = CCURL_FILE_CHANGED;
+    else if (is_current) f->head += count;
+    if (is_current) f->starved = false;
     pthread_mutex_unlock(&f->work.disk->lock);
-    if (tells) ccurl_disk_tell(f->work.disk);
-    return !holds || !lost;
+    if (notifies) ccurl_disk_tell(f->work.disk);
+    return !is_current || !lost;
 }
 
 static bool step(ccurl_work *w) {
@@ -193,7 +197,7 @@ void ccurl_file_free(ccurl_file *f) {
     pthread_mutex_unlock(&f->work.disk->lock);
 }
 
-/// Returns bytes that the helper thread has read. Without bytes the transfer waits.
+/// libcurl's read callback: copies bytes that the helper thread has read. Without bytes the transfer pauses.
 static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     ccurl_file *f = context;
     pthread_mutex_t *lock = &f->work.disk->lock;
@@ -213,7 +217,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
         ccurl_transfer_await(f->transfer, f);
         return CURL_READFUNC_PAUSE;
     }
-    // The helper thread never touches the bytes between them.
+    // The helper thread never touches the bytes between `tail` and `head`, so the copy needs no lock.
     size_t at = (size_t)(f->tail % (int64_t)f->capacity);
     if (length > f->capacity - at) length = f->capacity - at;
     if (length > size * count) length = size * count;
@@ -223,20 +227,21 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     bool has_room = f->head < f->size && f->capacity - (size_t)(f->head - f->tail) >= BATCH;
     if (has_room || f->tail == f->size) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(lock);
-    // It is queued after this file, which first frees its memory if that is due.
+    // The next file is queued after this one. So this one first frees its memory, if it is sent completely.
     if (is_read && f->next) begin_reading(f->next, false);
     return length;
 }
 
-// For a second sending: after a redirect that keeps the body, or on a reused connection that was dead.
+// libcurl's seek callback, before it sends the body again: after a redirect that keeps the body, or if a reused
+// connection was dead.
 static int on_seek(void *context, curl_off_t offset, int origin) {
     ccurl_file *f = context;
     if (origin != SEEK_SET || offset < 0 || offset > f->size) return CURL_SEEKFUNC_FAIL;
     if (offset == f->tail) return CURL_SEEKFUNC_OK;
     pthread_mutex_lock(&f->work.disk->lock);
     f->head = f->tail = offset;
-    f->turn++;
-    // The other files are read in their turn. Otherwise all of them would take memory.
+    f->seeks++;
+    // Each other file is read when the file before it has been read. Otherwise all of them would take memory.
     if (f->is_first) ccurl_disk_enqueue(&f->work);
     pthread_mutex_unlock(&f->work.disk->lock);
     return CURL_SEEKFUNC_OK;
@@ -254,9 +259,9 @@ ccurl_transfer *ccurl_loop_awaiting(const ccurl_loop *loop) { return loop->await
 ccurl_transfer *ccurl_transfer_next_awaiting(const ccurl_transfer *t) { return t->next_awaiting; }
 
 void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *f) {
-    bool was = t->awaited;
+    bool was_waiting = t->awaited;
     t->awaited = f;
-    if (was == (f != NULL)) return;
+    if (was_waiting == (f != NULL)) return;
     if (f) {
         t->previous_awaiting = NULL;
         t->next_awaiting = t->loop->awaiting;
@@ -282,8 +287,8 @@ int ccurl_transfer_send_on(ccurl_transfer *t) {
     t->wait_began = ccurl_now();
     if (!t->pool) return 0;
     int others = t->paused || t->waits_for_room ? CURLPAUSE_RECV : CURLPAUSE_CONT;
-    // libcurl first sends bytes that it read before the pause, and counts as paused only after that. If the pause ended
-    // before, its part would stay paused permanently.
+    // After the pause in `on_read`, libcurl still sends bytes that it read before. Only then does it mark the transfer
+    // as paused. Continuing an unmarked transfer would have no effect on its part. So pause it explicitly first.
     int code = (int)curl_easy_pause(t->easy, others | CURLPAUSE_SEND);
     return code ? code : (int)curl_easy_pause(t->easy, others);
 }

@@ -43,20 +43,20 @@ void ccurl_idle_retire(ccurl_loop *loop, int fd) {
 }
 
 /// Whether bytes, an end or an error can be read.
-static bool has_news(int fd) {
+static bool has_input(int fd) {
     char byte;
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 void ccurl_idle_ready(ccurl_loop *loop, int fd) {
     // The event may have been the end of the last answer, which was read in the same turn.
-    if (has_news(fd)) ccurl_idle_retire(loop, fd);
+    if (has_input(fd)) ccurl_idle_retire(loop, fd);
 }
 
 void ccurl_idle_taken(ccurl_transfer *t) {
     if (t->taken < 0 || !t->loop->descriptors[t->taken].idle) return;
     ccurl_idle_end(t->loop, t->taken);
-    // Until libcurl requests the socket, which happens when the transfer continues.
+    // The owner does not watch the socket until libcurl requests it, when the transfer continues.
     ccurl_descriptor *d = ccurl_loop_touch(t->loop, t->taken);
     if (d) d->wanted = 0;
 }
@@ -76,7 +76,7 @@ bool ccurl_idle_check(ccurl_transfer *t, int port) {
     for (int fd = 0; port && fd < t->loop->descriptor_capacity; fd++) {
         if (t->loop->idle_ports[fd] != port) continue;
         // A TLS record may contain more than the answer that it ended. The kernel no longer has those bytes.
-        if ((tls && SSL_has_pending(tls)) || has_news(fd)) ccurl_idle_retire(t->loop, fd);
+        if ((tls && SSL_has_pending(tls)) || has_input(fd)) ccurl_idle_retire(t->loop, fd);
         // The connection that is taken is no longer watched. The others stay watched.
         else if (t->part && ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
     }

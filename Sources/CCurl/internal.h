@@ -23,7 +23,7 @@ typedef struct {
     int64_t names_since;
 } ccurl_pool;
 
-/// One entry per descriptor number: the events that the owner waits for, and those that libcurl wants.
+/// One entry per descriptor number. `wanted` are the events to wait for, `applied` the events that the owner waits for.
 typedef struct {
     uint8_t wanted;
     uint8_t applied;
@@ -42,6 +42,7 @@ typedef struct {
     bool open;
     /// Whether it was closed, or may have been, since the last drain.
     bool closed;
+    /// Whether it is in the loop's `dirty` list, for the next drain.
     bool listed;
     /// The inode of the opened socket. No other socket of the system has it.
     ino_t inode;
@@ -49,12 +50,11 @@ typedef struct {
 
 /// For calls without a transport and for each transport there is one pool for public addresses and one for all. Two
 /// more kinds of each are created when they are needed:
+/// - `unshared`, for TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2
+///   connection with the host in the same pool.
+/// - `alone`, for calls that have their own connection.
 ///
-/// - For TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2 connection with the
-///   host in the same pool.
-/// - For calls that have their own connection.
-///
-/// This is the most at one time. Few transports have all six.
+/// POOLS is the most at one time. Few transports have all six pools.
 enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 
 /// libcurl's own descriptors in each pool: a pair of sockets for wake-ups.
@@ -68,6 +68,7 @@ struct ccurl_loop {
     long max_connections;
     /// Descriptors of pools and connections: their number, and from how many on idle connections are closed (room.c).
     int held, most_held;
+    /// Whether the process is short of descriptors, and whether each pool keeps at most one idle connection.
     bool is_short, is_tight;
     uint64_t sendings, idlings;
     /// The transfers that wait for files, and those that wait for room.
@@ -193,7 +194,7 @@ struct ccurl_transfer {
     bool folding, has_location, has_wait, has_length, length_unclear, chunked;
     /// Whether the end of the TLS connection ends the answer, and the end has not been announced.
     bool awaits_close;
-    // Evidence.
+    // Facts for `ccurl_result`.
     bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
     bool memory_out, looked_up, tls_began, certificate_wanted;
     /// Whether its connection is HTTP/2.
@@ -279,7 +280,6 @@ bool ccurl_answer_is_whole(const ccurl_transfer *t);
 /// Whether headers and body are complete over HTTP/2, and no error of the stream is known.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
 /// Whether libcurl has dropped an answer's headers over HTTP/2, as above 128 KiB. Only the status has arrived.
-///
 /// libcurl reports this to the call that happened to read, whichever call the headers belong to. Their own call may get
 /// only their end, without the first line that libcurl itself writes.
 bool ccurl_headers_lost(const ccurl_transfer *t);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The connection pools of a loop, their timers, and the socket changes for the owner's epoll.
 #include "internal.h"
 
 #include <locale.h>

@@ -14,7 +14,7 @@ enum { MOST_NAMES = 1024 };
 /// An address is in the cache for at most one span, so older look-ups do not count.
 static const int64_t SPAN = CCURL_ADDRESS_AGE * 1000000000;
 
-static void keep(ccurl_transfer *t, long age) {
+static void set_age(ccurl_transfer *t, long age) {
     if (t->address_age != age) curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = age);
 }
 
@@ -27,12 +27,12 @@ void ccurl_names_asked(ccurl_transfer *t) {
         pool->names_since = now;
     }
     pool->names++;
-    keep(t, CCURL_ADDRESS_AGE);
+    set_age(t, CCURL_ADDRESS_AGE);
 }
 
 void ccurl_names_read(ccurl_transfer *t) {
     // With an age of 0, the walk at the end of this transfer removes all addresses.
-    keep(t, t->home->names + t->home->names_before < MOST_NAMES ? CCURL_ADDRESS_AGE : 0);
+    set_age(t, t->home->names + t->home->names_before < MOST_NAMES ? CCURL_ADDRESS_AGE : 0);
 }
 
 void ccurl_names_pruned(ccurl_transfer *t) {

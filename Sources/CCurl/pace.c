@@ -27,8 +27,8 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         if (deadline < *next) *next = deadline;
     }
     // While the call waits for the disk or for this worker's memory, the server is not slow. The next check must still
-    // be set: otherwise only a new sending would set it, and a server that stalls after the pause would hold its slot
-    // permanently.
+    // be set, because otherwise only a new sending would set it. If the server stalled after the pause, the call would
+    // keep its slot permanently.
     if (t->paused || t->awaited || t->waits_for_room) {
         t->window_began = 0;
         if (t->low_speed_ns && now + second < *next) *next = now + second;
@@ -47,8 +47,8 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     }
     if (!t->low_speed_ns || t->low_speed_bytes <= 0) return CCURL_ON_TIME;
     if (now + second < *next) *next = now + second;
-    // A server that works before it answers is not slow. Only a slow body counts. Without another limit for that time,
-    // the speed limit applies, since the server could otherwise hold its slot permanently.
+    // A server that works before it answers is not slow. Only a slow body counts. If no other limit covers that time,
+    // the speed limit applies, since the call could otherwise keep its slot permanently.
     bool endless = !t->total_ms && !t->first_byte_ns && t->sendings > 0;
     bool flowing = t->answering || endless || (t->uploaded > 0 && t->uploaded < t->upload_total);
     int64_t bytes = t->uploaded + t->received + (int64_t)t->head_total;
@@ -58,6 +58,7 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         t->slow_since = 0;
         return CCURL_ON_TIME;
     }
+    // A window lasts about a second. A check may come a little early.
     if (now - t->window_began < second * 9 / 10) return CCURL_ON_TIME;
     bool slow = (bytes - t->window_bytes) < (int64_t)((double)t->low_speed_bytes * (double)(now - t->window_began) / 1e9);
     if (!slow) {
@@ -81,6 +82,7 @@ static int64_t reached(const ccurl_transfer *t, CURLINFO step) {
     return us > 0 ? t->started_ns + us * 1000 : 0;
 }
 
+/// The phase, and when it began.
 static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
     *began = t->started_ns;
     if (t->waits_for_room) {
@@ -103,7 +105,7 @@ static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
     int64_t named = reached(t, CURLINFO_NAMELOOKUP_TIME_T);
     if (named) {
         *began = named;
-        // libcurl 7.88 sets the time of the connect only when TLS is done, but has the port before.
+        // libcurl 7.88 sets the time of the connect only when TLS is done. The local port is known earlier.
         int64_t connected = reached(t, CURLINFO_CONNECT_TIME_T);
         if (connected) *began = connected;
         long port = 0;
@@ -113,6 +115,7 @@ static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
     return t->looked_up ? CCURL_PHASE_DNS : CCURL_PHASE_CONNECTION;
 }
 
+/// When the first limit that applies to this phase ends the call; 0: none.
 static int64_t find_deadline(const ccurl_transfer *t, ccurl_phase phase) {
     const int64_t ms = 1000000;
     int64_t deadline = 0;
@@ -121,6 +124,7 @@ static int64_t find_deadline(const ccurl_transfer *t, ccurl_phase phase) {
     else if (t->total_ms) deadline = t->started_ns + t->total_ms * ms;
     int64_t own = 0;
     if (phase == CCURL_PHASE_FIRST_BYTE && t->first_byte_ns) own = t->wait_began + t->first_byte_ns;
+    // The phases up to TLS come before the request.
     if (phase <= CCURL_PHASE_TLS && t->connect_ms) own = t->started_ns + t->connect_ms * ms;
     return own && (!deadline || own < deadline) ? own : deadline;
 }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void news(ccurl_part *p) { ccurl_disk_tell(p->work.disk); }
+static void notify_owner(ccurl_part *p) { ccurl_disk_tell(p->work.disk); }
 
 void ccurl_unlock_and_close(int file) {
     flock(file, LOCK_UN);
@@ -29,7 +29,7 @@ static void close_all(ccurl_part *p) {
     p->file = p->directory = -1;
 }
 
-/// Ends the work on a part. Closing releases the lock.
+/// Ends the work on a part. Closing releases the lock. Returns false, since no step is left.
 static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage, int os_errno) {
     close_all(p);
     pthread_mutex_lock(&p->work.disk->lock);
@@ -39,11 +39,11 @@ static bool settle(ccurl_part *p, ccurl_part_state state, ccurl_part_stage stage
     p->os_errno = os_errno;
     p->durable = p->noted;
     pthread_mutex_unlock(&p->work.disk->lock);
-    news(p);
+    notify_owner(p);
     return false;
 }
 
-/// Records a failure. Written bytes stay for another attempt, as far as they can still be made durable.
+/// Records a failure and returns false. Written bytes stay for another attempt, if they can still be made durable.
 static bool fail(ccurl_part *p, ccurl_part_stage stage, int os_errno) {
     if (p->begun && p->written > p->noted && fdatasync(p->file) == 0) ccurl_note_write(p, p->written, false);
     return settle(p, CCURL_PART_FAILED, stage, os_errno);
@@ -92,7 +92,7 @@ static bool open_part(ccurl_part *p) {
     p->state = CCURL_PART_OPEN;
     p->found = p->durable = p->written = p->noted;
     pthread_mutex_unlock(&p->work.disk->lock);
-    news(p);
+    notify_owner(p);
     return true;
 }
 
@@ -122,6 +122,7 @@ static int begin(ccurl_part *p, int64_t offset, char *text) {
     return why;
 }
 
+/// Writes `length` bytes of the ring from `tail` on, at most to the end of the ring. Returns 0 or an errno.
 static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
     size_t at = (size_t)(tail % RING);
     if (length > RING - at) length = RING - at;
@@ -140,13 +141,14 @@ static int write_out(ccurl_part *p, uint64_t tail, size_t length) {
         pthread_mutex_lock(&p->work.disk->lock);
         p->written += count;
         p->tail += (uint64_t)count;
-        bool tells = p->starved && p->head - p->tail <= RING / 2;
+        bool notifies = p->starved && p->head - p->tail <= RING / 2;
         pthread_mutex_unlock(&p->work.disk->lock);
-        if (tells) news(p);
+        if (notifies) notify_owner(p);
     }
     return 0;
 }
 
+/// Hashes the next bytes of the file that were not hashed when they were written. Returns 0 or an errno.
 static int hash_slice(ccurl_part *p) {
     int64_t length = p->written - p->hashed;
     if (length > HASH_SLICE) length = HASH_SLICE;
@@ -157,6 +159,7 @@ static int hash_slice(ccurl_part *p) {
     return 0;
 }
 
+/// Makes the written bytes durable and counts them in the note. Returns 0 or an errno.
 static int checkpoint(ccurl_part *p) {
     if (fdatasync(p->file) != 0) return errno;
     int why = ccurl_note_write(p, p->written, false);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Shared by the files of the helper thread: disk.c, part.c, note.c, expire.c and file.c. The loop uses ccurl_disk.h.
 #ifndef CCURL_PART_H
 #define CCURL_PART_H
 
@@ -11,15 +13,16 @@
 enum {
     /// The buffer between the loop and the thread, for each running download.
     RING = 256 * 1024,
-    /// From so many bytes on the thread is woken. At most HASH_SLICE bytes are hashed before other parts get their
-    /// turn.
+    /// The loop wakes the thread when the ring has this many bytes to write, or this much room for a file to read.
     BATCH = 64 * 1024,
+    /// The thread hashes at most this many bytes before other work gets its turn.
     HASH_SLICE = 1024 * 1024,
+    /// The thread reads at most this many bytes of a note. A longer note counts as torn.
     NOTE_LIMIT = 16 * 1024,
-    /// `.part.meta.new`
+    /// The length of `.part.meta.new`.
     LONGEST_SUFFIX = 14,
 };
-/// A killed process must fetch at most this much again.
+/// A part becomes durable after so many new bytes, or so much time. A killed process must fetch at most this again.
 #define CHECKPOINT_BYTES ((int64_t)16 * 1024 * 1024)
 #define CHECKPOINT_NS ((int64_t)5000000000)
 
@@ -27,7 +30,7 @@ enum {
 typedef struct ccurl_work ccurl_work;
 struct ccurl_work {
     ccurl_disk *disk;
-    /// Its own copy of the path, for messages.
+    /// The path below the root, for messages. The part or file owns the text.
     const char *path;
     bool is_part;
     /// Does one bounded piece of work. True if more is left.
@@ -35,41 +38,52 @@ struct ccurl_work {
     void (*destroy)(ccurl_work *);
     // Protected by the disk's lock.
     ccurl_work *next;
-    /// A freed work is destroyed once all its steps are done.
+    /// Whether it is in the queue, whether its owner has freed it, and whether it needs no more steps to end. The
+    /// thread destroys work that is freed and settled.
     bool queued, freed, settled;
 };
 
 struct ccurl_disk {
     pthread_t thread;
     pthread_mutex_t lock;
+    /// Signalled when there is something to do.
     pthread_cond_t work;
+    /// The eventfd that becomes readable when a state has changed.
     int event;
-    // Used by the thread only, because to open the root may hang as well.
+    // Used by the thread only, because even opening the root may hang.
     char *path;
     int root;
+    // Protected by the lock.
     /// The queue for the thread, and its current work.
     ccurl_work *first, *last, *current;
     /// When the thread began its current work or, if idle, was given work: monotonic nanoseconds.
     int64_t since;
+    /// The age in seconds from which parts are removed in a walk that is due; 0: none is due.
     int64_t expire_after;
     bool stop;
+    // Used by the thread only.
+    /// The name of this process in notes.
     char *holder;
     /// The thread's buffer for hashing bytes on disk.
     uint8_t *slice;
 };
 
+/// How the owner wants a part to end.
 enum { END_NONE, END_SUSPEND, END_FINISH };
 
 struct ccurl_part {
     ccurl_work work;
     char *path;
+    /// The expected hash, if `checks`.
     uint8_t sha256[32];
     bool checks;
     // Protected by the disk's lock.
+    /// Whether the loop found no room, whether all bytes are to be written, and whether a begin waits for the thread.
     bool starved, flush, begins;
     int end;
     int64_t begin_offset;
     char *begin_text;
+    /// It contains the bytes from `tail` to `head`. Both count all bytes that were ever appended.
     uint8_t *ring;
     uint64_t head, tail;
     ccurl_part_state state;
@@ -83,6 +97,7 @@ struct ccurl_part {
     char name[NAME_MAX + 1];
     char holder[128];
     bool begun;
+    /// The durable bytes that the note counts, the time of the last checkpoint, and how many bytes are hashed.
     int64_t noted, checkpoint_ns, hashed;
     EVP_MD_CTX *hash;
 };
@@ -103,8 +118,8 @@ void ccurl_disk_tell(ccurl_disk *d);
 // part.c
 bool ccurl_part_step(ccurl_work *w);
 void ccurl_part_destroy(ccurl_work *w);
-/// A child that another thread forks at this moment keeps the file open until its exec. Without the unlock it would
-/// also keep the lock.
+/// Releases the lock explicitly. If another thread forks at this moment, the child keeps the file open until its exec.
+/// It would also keep the lock.
 void ccurl_unlock_and_close(int file);
 // expire.c
 /// Walks the tree. It calls `pause` between entries, so that downloads continue.

@@ -54,7 +54,7 @@ static long kept(const ccurl_loop *loop) { return loop->is_tight ? 1 : loop->max
 /// The most connections that libcurl may have to close at its next check. Above this number no connection is replaced.
 static long most_retired(const ccurl_loop *loop) { return (loop->max_connections + 3) / 4; }
 
-// The number of calls, idle connections and retired ones is always smaller.
+// Without a shortage no pool reaches the limit: calls, idle connections and retired ones together are always fewer.
 long ccurl_room_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
 
 /// Ends the connection of the pool that has been idle longest. False if no connection is idle.

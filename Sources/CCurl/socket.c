@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sockets of connections, from their opening to their end. Some ends are not reported. libcurl 7.88 closes a socket
-// over which it has sent no request without CLOSESOCKETFUNCTION. It is the slower one of two address families, or one
-// whose address refuses.
+// The sockets of connections, from their opening to their end. Some ends are not reported: libcurl 7.88 closes a socket
+// without CLOSESOCKETFUNCTION if it has sent no request over it. Examples are the slower one of two address families,
+// and a socket whose address refuses.
 //
-// Its number is then free for any file of the process, and for the next address. So a number counts as a connection
-// only while it means the same socket.
+// The number of such a socket is then free for any file of the process, and for the next address. So a number counts as
+// a connection only while it means the same socket.
 #include "internal.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
             return CURL_SOCKET_BAD;
         }
     }
-    // The second one of two address families changes nothing.
+    // Decided once: the sockets of all address families count as one connection.
     if (!t->opened) ccurl_room_enter(t);
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0) t->opened = true;

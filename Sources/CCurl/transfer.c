@@ -51,11 +51,10 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     t->answering = false;
     ccurl_transfer_await(t, NULL);
     if (t->first_byte_ns) t->wait_began = ccurl_now();
-    // The write then fails before its first byte, and libcurl calls this function again with a new connection.
+    // If the check retires the connection, the write fails before its first byte, and libcurl calls this again.
     t->multiplexed = ccurl_idle_check(t, local_port);
-    // If a host or a NAT has dropped one open connection, it has dropped the others as well. So libcurl's second
-    // sending uses a new one. Otherwise 3 of 8 such calls failed, after two dead connections. Over HTTP/2 all calls
-    // share one connection.
+    // A host or a NAT that has dropped one open connection has dropped the others as well: 3 of 8 such calls failed,
+    // after two dead ones. So libcurl's second sending uses a new one. Over HTTP/2 all calls share one connection.
     if (!t->multiplexed) curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
     return CURL_PREREQFUNC_OK;
 }
@@ -139,11 +138,10 @@ static bool configure(ccurl_transfer *t) {
     curl_easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(e, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     // A resumed session (RFC 8446 §2.2) sends no certificate, checks none, and gets new tickets. So an expired
-    // certificate, a replaced file, or one that is no longer trusted would stay valid as long as calls follow each
-    // other.
+    // certificate, a replaced file, or one that is no longer trusted would stay valid while calls follow each other.
     //
-    // So each connection makes a full handshake. It costs 0.4 ms of CPU on each side (OpenSSL 3.0, RSA 2048), and a
-    // round trip with TLS 1.2. The same holds for a proxy.
+    // So each connection makes a full handshake, also with a proxy. It costs 0.4 ms of CPU on each side (OpenSSL 3.0,
+    // RSA 2048), and a round trip with TLS 1.2.
     curl_easy_setopt(e, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (loop->ca_file) {
         curl_easy_setopt(e, CURLOPT_CAINFO, loop->ca_file);
@@ -238,11 +236,12 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
     t->method_has_body = s->has_body;
 }
 
+/// The pool for a sending (see POOLS), created if it is missing. Null without memory.
 static ccurl_pool *pool_for(ccurl_transfer *t, const ccurl_sending *s, bool shares) {
     int reach = s->public_only ? 0 : 1;
-    ccurl_transport *way = t->transport;
-    if (s->may_share && s->https == shares) return (way ? way->pools : t->loop->pools)[reach];
-    ccurl_pool **pool = s->may_share ? &(way ? way->unshared : t->loop->unshared)[reach] : &(way ? way->alone : t->loop->alone)[reach];
+    ccurl_transport *own = t->transport;
+    if (s->may_share && s->https == shares) return (own ? own->pools : t->loop->pools)[reach];
+    ccurl_pool **pool = s->may_share ? &(own ? own->unshared : t->loop->unshared)[reach] : &(own ? own->alone : t->loop->alone)[reach];
     if (!*pool) *pool = ccurl_pool_create(t->loop);
     return *pool;
 }
@@ -328,6 +327,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->home = pool;
     t->pool = pool->handle;
     pool->running++;
+    // The found address enters libcurl's cache like one that libcurl has looked up.
     t->looked_up = t->found != NULL;
     if (t->found) ccurl_names_asked(t);
     return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connection settings: proxy, interface, TLS files. Each transport has its own handles and connections. libcurl 7.88
-// lends a connection that is bound to an interface to calls without an interface (seen). The other settings that it
-// compares for an open connection have changed from release to release.
+// Connection settings: proxy, interface, TLS files. Each transport has its own handles and connections. In tests,
+// libcurl 7.88 used a connection that is bound to an interface for calls without an interface. The other settings that
+// it compares for an open connection have changed from release to release.
 #include "internal.h"
 
 static char *copy(const char *text, bool *ok) {

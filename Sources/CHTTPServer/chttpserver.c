@@ -16,8 +16,8 @@
 #include "places.h"
 
 // People and collectors of metrics read the pages. Each connection has a thread, 256 KiB of stack, and a timeout of 10
-// s without a byte. One address gets at most half of the connections. If its connections or all are taken, a new one
-// ends another. So a probe is answered whatever other clients hold, even on its own machine.
+// s without a byte. One address gets at most half of the connections. If all of them or all connections are taken, a
+// new connection ends another one. So a health probe is answered even if other clients of its address hold them all.
 enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
 
 struct chttpserver_exchange {
@@ -26,7 +26,7 @@ struct chttpserver_exchange {
     enum MHD_Result result;
 };
 
-// A process has one server, which is never destroyed: that would wait for a thread that waits for a database.
+// A process has one server. It is never destroyed, because that would wait for threads that wait for a database.
 static struct {
     chttpserver_handler handler;
     void *context;
@@ -131,6 +131,7 @@ static enum MHD_Result request(
         chttpserver_answer(&exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", words, sizeof words - 1);
         return exchange.result;
     }
+    // A GET may have a body, which is dropped.
     if (*body_count) {
         *body_count = 0;
         return MHD_YES;
@@ -155,25 +156,25 @@ static struct addrinfo *resolve(const char *address, uint16_t port) {
 }
 
 int chttpserver_start(const char *address, uint16_t port, chttpserver_handler handler, void *context) {
-    struct addrinfo *place = resolve(address, port);
-    if (!place) return EINVAL;
+    struct addrinfo *found = resolve(address, port);
+    if (!found) return EINVAL;
     the_server.handler = handler;
     the_server.context = context;
     // Without MHD_USE_ITC, MHD_quiesce_daemon refuses.
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC;
-    if (place->ai_family == AF_INET6) {
+    if (found->ai_family == AF_INET6) {
         flags |= MHD_USE_IPv6;
         // The unspecified IPv6 address includes all IPv4 addresses.
-        if (IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)place->ai_addr)->sin6_addr)) flags |= MHD_USE_DUAL_STACK;
+        if (IN6_IS_ADDR_UNSPECIFIED(&((struct sockaddr_in6 *)found->ai_addr)->sin6_addr)) flags |= MHD_USE_DUAL_STACK;
     }
     errno = 0;
     the_server.daemon = MHD_start_daemon(
-        flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, place->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
+        flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)PLACES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         request_ended, NULL, MHD_OPTION_END);
     int error = errno;
-    freeaddrinfo(place);
+    freeaddrinfo(found);
     if (the_server.daemon) return 0;
     return error ? error : EIO;
 }
@@ -191,15 +192,15 @@ void chttpserver_stop(int milliseconds) {
 }
 
 int chttpserver_is_loopback(const char *address) {
-    struct addrinfo *place = resolve(address, 0);
-    if (!place) return -1;
+    struct addrinfo *found = resolve(address, 0);
+    if (!found) return -1;
     bool is_loopback;
-    if (place->ai_family == AF_INET6) {
-        const struct in6_addr *bytes = &((struct sockaddr_in6 *)place->ai_addr)->sin6_addr;
+    if (found->ai_family == AF_INET6) {
+        const struct in6_addr *bytes = &((struct sockaddr_in6 *)found->ai_addr)->sin6_addr;
         is_loopback = IN6_IS_ADDR_LOOPBACK(bytes);
     } else {
-        is_loopback = ntohl(((struct sockaddr_in *)place->ai_addr)->sin_addr.s_addr) >> 24 == 127;
+        is_loopback = ntohl(((struct sockaddr_in *)found->ai_addr)->sin_addr.s_addr) >> 24 == 127;
     }
-    freeaddrinfo(place);
+    freeaddrinfo(found);
     return is_loopback;
 }

@@ -28,7 +28,7 @@ static void enter(struct place *place, enum place_state state) {
     place->since = ++events;
 }
 
-static bool is_of(const struct place *place, const struct place *other) {
+static bool has_same_address(const struct place *place, const struct place *other) {
     return !memcmp(place->address, other->address, sizeof place->address);
 }
 
@@ -42,12 +42,13 @@ static void end(struct place *place) {
     enter(place, PLACE_ENDS);
 }
 
-// Ends the connection that has waited longest, of one address or of all. Returns whether there was one.
+// Ends the connection that has waited longest, of one address or of all: waiting ones before sending ones, as in the
+// order of enum place_state. Returns whether there was one.
 static bool end_longest(const struct place *newest, bool of_its_address) {
     struct place *longest = NULL;
     for (struct place *place = places; place < places + PLACES; place++) {
         if (place == newest || (place->state != PLACE_WAITS && place->state != PLACE_SENDS)) continue;
-        if (of_its_address && !is_of(place, newest)) continue;
+        if (of_its_address && !has_same_address(place, newest)) continue;
         if (!longest || place->state < longest->state || (place->state == longest->state && place->since < longest->since))
             longest = place;
     }
@@ -77,7 +78,7 @@ struct place *place_take(int socket, const struct sockaddr *client, int most, in
         for (struct place *place = places; place < places + PLACES; place++) {
             if (!is_open(place)) continue;
             open++;
-            of_one += is_of(place, taken);
+            of_one += has_same_address(place, taken);
         }
         if (of_one > most_of_one) {
             if (!end_longest(taken, true)) end(taken);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of the server. libmicrohttpd only has a timeout without bytes, so a client that sends one at times
-// would keep a place permanently. Here the connection that has waited longest gives its place to a new one.
+// The places for connections of the server. libmicrohttpd closes only silent connections. A client that sends a byte
+// from time to time would keep its place permanently. Here a new connection replaces the one that has waited longest.
 #ifndef PLACES_H
 #define PLACES_H
 
@@ -15,8 +15,9 @@ enum place_state {
     PLACE_WAITS,
     // An answer is being sent.
     PLACE_SENDS,
-    // An answer is being built. This always ends, and the thread does not notice a close before.
+    // An answer is being built, which always ends. The thread would not notice a close before.
     PLACE_ANSWERS,
+    // It was shut down, and its thread has not closed it yet.
     PLACE_ENDS,
 };
 

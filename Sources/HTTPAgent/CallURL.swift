@@ -32,6 +32,7 @@ import JobModel
     /// Resolves a Location against this URL. Credentials in a Location are dropped.
     func resolving(_ location: String) throws(Refusal) -> CallURL {
         try CallURL.checkBytes(location, allowingSpace: true)
+        // With a scheme and slashes it must have the form `scheme://host`, like the URL of a job.
         if location.utf8.contains(UInt8(ascii: ":")), location.contains("//") || location.contains(":/") {
             if CallURL.hasScheme(location) { try CallURL.checkText(location, allowingSpace: true) }
         }

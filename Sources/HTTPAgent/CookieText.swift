@@ -7,8 +7,9 @@
 /// itself, their bytes are converted as well.
 enum CookieText {
     private static let first: UInt32 = 0x10_F780
-    private static let stand = first...(first + 0x7F)
+    private static let substitutes = first...(first + 0x7F)
 
+    /// The text of a line of the jar.
     static func decode(_ bytes: some Collection<UInt8>) -> String {
         var text = String.UnicodeScalarView()
         var rest = bytes[...]
@@ -25,16 +26,17 @@ enum CookieText {
                 rest = rest.dropFirst(length)
             case .valid(let encoded):
                 let scalar = Unicode.UTF8.decode(encoded)
-                if stand.contains(scalar.value) { escape(encoded.count) } else { text.append(scalar) }
+                if substitutes.contains(scalar.value) { escape(encoded.count) } else { text.append(scalar) }
                 rest = rest.dropFirst(encoded.count)
             }
         }
     }
 
+    /// The bytes of a line for the jar.
     static func encode(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
-            if stand.contains(scalar.value) {
+            if substitutes.contains(scalar.value) {
                 bytes.append(UInt8(scalar.value - first) | 0x80)
             } else {
                 bytes += UTF8.encode(scalar) ?? .init()

@@ -14,7 +14,7 @@ import JobModel
     /// The body that the handle points to. The array must live until the handle is cleared.
     private var lent: [UInt8] = []
     /// Bodies up to 64 KiB are copied into memory of the handle.
-    private static let copied = 64 << 10
+    private static let mostCopied = 64 << 10
     /// The URL that the handle points to. It must live until the handle gets another one.
     private(set) var url: CallURL?
 
@@ -53,7 +53,7 @@ import JobModel
 
     /// Copies the body. A large one is kept alive instead. False without memory.
     func setBody(_ bytes: [UInt8]) -> Bool {
-        if bytes.count > CurlTransfer.copied {
+        if bytes.count > CurlTransfer.mostCopied {
             lent = bytes
             // The array stays alive and unchanged until the handle is cleared, and so do its bytes.
             unsafe lent.withUnsafeBufferPointer { unsafe ccurl_transfer_lend_body(handle, $0.baseAddress, $0.count) }

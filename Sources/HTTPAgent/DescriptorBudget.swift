@@ -8,8 +8,8 @@ public struct DescriptorBudget: Equatable, Sendable {
     /// The most descriptors that the process may open.
     public let allowed: Int
 
-    /// The descriptors of a worker besides its calls: sessions, dashboard, poller, signals and files of libraries.
-    private static let beside = 64
+    /// The descriptors that a worker needs in addition to its calls: sessions, dashboard, poller, signals, libraries.
+    private static let reserved = 64
     /// A higher limit has no use for a worker.
     private static let useful: rlim_t = 65_536
 
@@ -34,14 +34,14 @@ public struct DescriptorBudget: Equatable, Sendable {
     }
 
     /// The descriptors for so many calls at once: a socket each, and one more for a redirect, a look-up or a file.
-    public static func needed(forCalls calls: Int) -> Int { 2 * calls + beside }
+    public static func needed(forCalls calls: Int) -> Int { 2 * calls + reserved }
 
     /// How many calls at once it allows.
-    public var mostCalls: Int { max(1, (allowed - DescriptorBudget.beside) / 2) }
+    public var mostCalls: Int { max(1, (allowed - DescriptorBudget.reserved) / 2) }
 
     /// The number of connection descriptors from which on idle connections are closed.
     ///
     /// Each call may open a new connection before an old one is closed. At least half as many connections as calls are
     /// kept. Otherwise each call under a low limit would close its own connection at its end.
-    func connections(slots: Int) -> Int { max(slots + slots / 2 + 16, allowed - DescriptorBudget.beside - 3 * slots) }
+    func connections(slots: Int) -> Int { max(slots + slots / 2 + 16, allowed - DescriptorBudget.reserved - 3 * slots) }
 }

@@ -47,7 +47,7 @@ final class DownloadTask {
         from = found
     }
 
-    /// Appends the header lines that a download adds to its request.
+    /// Appends the header lines that a download adds to its request. Returns their number.
     func appendHeaders(to lines: inout [UInt8]) -> Int {
         RequestHeaders.append("Accept-Encoding", "identity", to: &lines)
         guard from > 0, let validator = note.validator else { return 1 }

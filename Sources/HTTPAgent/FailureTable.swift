@@ -182,7 +182,7 @@ enum FailureTable {
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return (.tlsVerify, "the certificate of \(host) is not valid for it (\(words)); mend it or its authority")
         case CURLE_SSL_CONNECT_ERROR where words.lowercased().contains("alert handshake failure"):
-            // With TLS 1.2 this alert alone means no common cipher, and no certificate from this worker.
+            // With TLS 1.2 a server sends this alert for two causes: no common cipher, or no client certificate.
             return (
                 .tls,
                 "\(host) broke the TLS handshake off; if it wants a client certificate, name one in the service's tls; "

@@ -10,8 +10,8 @@ struct Flight {
     let authorization: String?
     var method: HTTPMethod
     var keepsBody = true
-    /// Whether a redirect led to another host, or from https to http. It never becomes false again: the next origin
-    /// does not get what one origin did not get.
+    /// Whether a redirect led to another host, or from https to http. It stays true even if a later redirect leads
+    /// back: then that hop, too, gets no secrets.
     var leftOrigin = false
     /// The call's transport. Another host does not get its client certificate.
     var transport: Transport?

@@ -30,7 +30,7 @@ extension HTTPAgent {
         return disk
     }
 
-    /// Begins to open the file of a call. The request is sent when the file is open.
+    /// Begins to open the file of a call. The request is sent when the file is open. Returns the reason if it cannot.
     func open(_ download: Download, _ flight: Flight, slot: Int) -> CallFailure? {
         guard filesRoot != nil else {
             return CallFailure(
@@ -82,10 +82,10 @@ extension HTTPAgent {
         case CCURL_PART_OPEN:
             let text = unsafe status.text.map { unsafe String(cString: $0) }
             unsafe task.plan(found: status.found, text: text, method: flight.call.method)
-            if !send(flight) { lack(slot, flight, task, sent: .no) }
+            if !send(flight) { failForMemory(slot, flight, task, sent: .no) }
         default:
             let failure = unsafe FileFailure.failure(status, path: task.download.path, sent: .no, answer: nil)
-            if failure.lacksDescriptors, putOff(slot, flight) { return }
+            if failure.lacksDescriptors, postpone(slot, flight) { return }
             conclude(slot, flight, CallOutcome(.failure(failure)))
         }
     }
@@ -134,15 +134,17 @@ extension HTTPAgent {
         // An answer may start the file again although only its rest was requested.
         task.from = from
         guard task.part.begin(at: from, note: note) else {
-            return lack(slot, flight, task, sent: .maybe)
+            return failForMemory(slot, flight, task, sent: .maybe)
         }
         task.phase = .writing
         unsafe ccurl_transfer_file_body(flight.transfer.handle, from, task.download.maxBytes ?? .max)
     }
 
+    /// Ends, or continues after a pause, a download whose body goes to the file.
     private func write(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         let status = unsafe task.part.status
         if unsafe status.state == CCURL_PART_FAILED {
+            // `settled` replaces the empty message by the failure of the disk.
             end(slot, flight, task, .file, "")
         } else if unsafe !ccurl_transfer_is_paused(flight.transfer.handle) {
             return
@@ -214,11 +216,11 @@ extension HTTPAgent {
         unsafe next.bytesReceived += result.bytes_received
         flight.transfer.stop()
         flights[slot] = next
-        if !send(next) { lack(slot, next, task, sent: .maybe) }
+        if !send(next) { failForMemory(slot, next, task, sent: .maybe) }
     }
 
     /// Ends the call for lack of memory or of a connection pool.
-    private func lack(_ slot: Int, _ flight: Flight, _ task: DownloadTask, sent: SentState) {
+    private func failForMemory(_ slot: Int, _ flight: Flight, _ task: DownloadTask, sent: SentState) {
         unsafe deliver(slot, flight, result(of: flight.transfer), .failure(CallRefusal.memory.failure(sent: sent)))
     }
 

@@ -64,18 +64,19 @@ extension HTTPAgent {
         }
     }
 
+    /// Handles the end of one sending: follows a redirect, begins the call again, or delivers the outcome.
     func finish(_ slot: Int, _ flight: Flight, end: Evidence.End) {
         let result = unsafe result(of: flight.transfer)
-        // A server that does not want the rest of the request may reset its stream after a complete answer (RFC 9113
-        // §8.1).
+        // RFC 9113 §8.1: a server that ignores the rest of a request may reset its stream after a complete answer.
         let isReset = end == .library(UInt32(CURLE_HTTP2_STREAM.rawValue))
         let end = unsafe isReset && result.stream_whole ? .library(UInt32(CURLE_OK.rawValue)) : end
         // The body of a redirect is not used, complete or not.
-        if unsafe isEnough(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
+        if unsafe hasHeaders(result, end), unsafe isFollowed(result, flight), let location = unsafe location(result) {
             return unsafe follow(slot, flight, result, status: Int(result.status), location: location)
         }
         // libcurl also reports success if the connection ends inside the headers.
         if end == .library(UInt32(CURLE_OK.rawValue)), unsafe result.headers_whole && !result.close_unannounced {
+            // Over http the proxy itself gives this answer, so the server got nothing. For https it refuses CONNECT.
             if unsafe result.status == 407, flight.transport?.proxy != nil, !flight.url.isHTTPS {
                 let sent: SentState = flight.redirects > 0 ? .maybe : .no
                 let failure = CallFailure(.proxy, FailureTable.refusedByProxy, sent: sent)
@@ -87,7 +88,7 @@ extension HTTPAgent {
             }
         }
         let isShort = unsafe isShort(result, end)
-        if isShort, putOff(slot, flight) { return }
+        if isShort, postpone(slot, flight) { return }
         let evidence = unsafe Evidence(
             end: end,
             text: String(cString: result.error_text),
@@ -121,8 +122,7 @@ extension HTTPAgent {
         // With a proxy, libcurl looks up the proxy's name.
         if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
             staleNames.doubt(flight.url.host, now: ccurl_wall_seconds())
-            // The address may be outdated: another server may have it now. The call is begun again before its job
-            // fails.
+            // Another server may have a cached address now. So the call begins again with a new look-up.
             if failure.code == .tlsVerify, unsafe !result.looked_up, !flight.hasLookedAgain {
                 return unsafe lookAgain(slot, flight, result)
             }
@@ -138,7 +138,7 @@ extension HTTPAgent {
     }
 
     /// Whether the headers of an answer can be used, however its body ended. After the call's timeout they cannot.
-    private func isEnough(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
+    private func hasHeaders(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard unsafe result.headers_whole else { return false }
         if end == .library(UInt32(CURLE_OK.rawValue)) { return true }
         return unsafe !result.memory_out && end != .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue))
@@ -196,6 +196,7 @@ extension HTTPAgent {
         return unsafe RequestedWait(block, status: Int(result.status), now: now)
     }
 
+    /// Builds the outcome and frees the slot. A download keeps its slot until the disk has settled its file.
     func deliver(_ slot: Int, _ flight: Flight, _ result: ccurl_result, _ ending: CallOutcome.Ending) {
         var timings = CallTimings()
         let before = flight.elapsedMicroseconds
@@ -231,6 +232,7 @@ extension HTTPAgent {
         return limits
     }
 
+    /// Sends the request of the next hop, or fails the call if the rules forbid the hop.
     private func follow(_ slot: Int, _ flight: Flight, _ result: ccurl_result, status: Int, location: String) {
         func deny(_ message: String) {
             let failure = CallFailure(.deniedRedirect, message, sent: .maybe, status: status)
@@ -275,7 +277,7 @@ extension HTTPAgent {
         flights[slot] = next
     }
 
-    /// Begins a call again, of which no byte has left, since its name may have moved.
+    /// Begins a call again with a new look-up of its host. No byte of the request has left.
     private func lookAgain(_ slot: Int, _ flight: Flight, _ result: ccurl_result) {
         var next = flight
         next.hasLookedAgain = true
@@ -289,7 +291,7 @@ extension HTTPAgent {
 
     /// Withholds jar and client certificate from another origin. False without memory.
     ///
-    /// A call with a body never gets here: its body follows only to the same host, which keeps the handle.
+    /// The new handle has no body: `follow` denies a hop to another origin that would send the body.
     private func leave(_ flight: Flight, as next: inout Flight) -> Bool {
         if flight.call.usesCookies, !flight.leftOrigin {
             next.cookiesOfOrigin = flight.transfer.cookies

@@ -29,24 +29,24 @@ extension HTTPAgent {
         if let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { transports[oldest.key] = nil }
     }
 
-    /// Gives a handle all that is equal in each sending of the call: the body and the jar.
+    /// Gives a handle the data that all sendings of the call share: the body, the jar and the room for the answer.
     func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
         transfer.setRoom(call.answerRoom)
-        let hasRoom: Bool
+        let hasMemory: Bool
         switch call.body {
-        case .none: hasRoom = transfer.setBody([])
-        case .bytes(let bytes, _): hasRoom = setBody(bytes, of: call, in: transfer)
+        case .none: hasMemory = transfer.setBody([])
+        case .bytes(let bytes, _): hasMemory = setBody(bytes, of: call, in: transfer)
         case .form(let fields):
-            hasRoom = setBody(PercentEncoding.encode(fields, space: .plus), of: call, in: transfer)
+            hasMemory = setBody(PercentEncoding.encode(fields, space: .plus), of: call, in: transfer)
         case .parts(let parts):
-            hasRoom = true
+            hasMemory = true
             if call.method != .head {
                 try check(parts)
                 // File parts are added when the files are open.
                 if !parts.contains(where: \.isFile) { try add(parts, [], to: transfer) }
             }
         }
-        guard hasRoom else { throw .memory }
+        guard hasMemory else { throw .memory }
         if call.usesCookies { try setCookies(call, in: transfer) }
     }
 

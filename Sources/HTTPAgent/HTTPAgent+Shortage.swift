@@ -17,7 +17,7 @@ extension HTTPAgent {
     /// A call waits 60 s for a descriptor before it fails.
     private static let longestWait: Int64 = 60_000_000_000
     /// The interval of the checks: 100 ms.
-    private static let look: Int64 = 100_000_000
+    private static let checkInterval: Int64 = 100_000_000
 
     /// Whether calls wait because the process has no free descriptor.
     public var isShortOfDescriptors: Bool { shortLookAt != .max }
@@ -30,6 +30,7 @@ extension HTTPAgent {
         if ccurl_is_short_of_descriptors() { giveUpIdleConnections() }
     }
 
+    /// Closes idle connections once: a shortage closes them, and the second call restores the real state.
     func giveUpIdleConnections() {
         unsafe ccurl_loop_set_short(loop, true)
         unsafe ccurl_loop_set_short(loop, isShortOfDescriptors)
@@ -49,7 +50,7 @@ extension HTTPAgent {
     }
 
     /// Defers a call of which no byte was sent. False if it must fail.
-    func putOff(_ slot: Int, _ flight: Flight) -> Bool {
+    func postpone(_ slot: Int, _ flight: Flight) -> Bool {
         guard flight.redirects == 0, mayWait(flight.call, slot: slot, others: inFlight - 1) else { return false }
         let since = shortCalls[slot]?.since
         release(slot, flight.transfer)
@@ -58,7 +59,7 @@ extension HTTPAgent {
     }
 
     /// Defers a call that could not be started. False if it must fail.
-    func putOff(_ slot: Int, refused call: HTTPCall) -> Bool {
+    func postpone(_ slot: Int, refused call: HTTPCall) -> Bool {
         guard mayWait(call, slot: slot, others: inFlight) else { return false }
         wait(call, slot: slot, since: shortCalls[slot]?.since)
         return true
@@ -69,13 +70,14 @@ extension HTTPAgent {
         return !isTooMuch(call, others: others) && ccurl_now() - known.since < HTTPAgent.longestWait
     }
 
-    /// Whether a call has more files than the process has descriptors. It would wait in vain.
+    /// Whether a call that lacks a descriptor has files, and no other call runs that could free one. Then it has more
+    /// files than the process has descriptors, and would wait in vain.
     func isTooMuch(_ call: HTTPCall, others: Int) -> Bool { call.body.isParts && others == 0 }
 
     private func wait(_ call: HTTPCall, slot: Int, since: Int64?) {
         let now = ccurl_now()
         shortCalls[slot] = ShortCall(call: call, since: since ?? now)
-        shortLookAt = min(shortLookAt, now + HTTPAgent.look)
+        shortLookAt = min(shortLookAt, now + HTTPAgent.checkInterval)
         unsafe ccurl_loop_set_short(loop, true)
     }
 

@@ -13,7 +13,7 @@ extension HTTPAgent {
             flights[slot] = try begin(call, slot)
             inFlight += 1
         } catch {
-            if error.lacksDescriptors, putOff(slot, refused: call) { return }
+            if error.lacksDescriptors, postpone(slot, refused: call) { return }
             shortCalls[slot] = nil
             var failure = error.failure
             if isTooMuch(call, others: inFlight) { failure.lacksDescriptors = false }
@@ -96,9 +96,11 @@ extension HTTPAgent {
         return unsafe transmit(flight, hostIsKnown: isKnown, found: nil)
     }
 
-    /// Sends the request.
+    /// Sends the request. False without memory.
     ///
-    /// - Parameter found: the address of the host, as an entry of CURLOPT_RESOLVE.
+    /// - Parameters:
+    ///   - hostIsKnown: whether the host was called lately, so that its connection is worth keeping.
+    ///   - found: the address of the host, as an entry of CURLOPT_RESOLVE; nil: libcurl looks it up.
     func transmit(_ flight: borrowing Flight, hostIsKnown: Bool, found: UnsafePointer<CChar>?) -> Bool {
         let call = flight.call
         if limits.source != call.limits { limits = SendingLimits(call.limits) }
@@ -112,6 +114,7 @@ extension HTTPAgent {
             let wait = limits.firstByteMilliseconds > 0 ? min(limits.firstByteMilliseconds, 1_000) : 1_000
             sweepAt = min(sweepAt, ccurl_now() + wait * 1_000_000)
         }
+        // A call that waits for a connection of another call has no timer in libcurl 7.88 (pace.c).
         if flight.url.isHTTPS { sweepAt = min(sweepAt, ccurl_now() + Int64(limits.connectMilliseconds) * 1_000_000) }
         guard unsafe flight.transfer.setFound(found) else { return false }
         return flight.transfer.start(

@@ -55,18 +55,19 @@ extension HTTPAgent {
         }
     }
 
+    /// Sends the call once all its files are open, and the files at the beginning of its body have bytes in memory.
     private func opened(_ slot: Int, _ flight: Flight, _ files: [UploadFile]) {
-        var ahead: Int64 = 0
-        var missing: [UploadFile] = []
+        var bytesBefore: Int64 = 0
+        var unread: [UploadFile] = []
         for file in files {
             let status = file.status
             if let refusal = file.refusal(status) { return refuse(slot, flight, refusal) }
             guard status.state == CCURL_FILE_OPEN else { return wait(for: file, status, slot, flight) }
-            if status.size > 0, !status.has_bytes, ahead < Int64(CCURL_FILE_AHEAD) { missing.append(file) }
-            ahead += status.size
+            if status.size > 0, !status.has_bytes, bytesBefore < Int64(CCURL_FILE_AHEAD) { unread.append(file) }
+            bytesBefore += status.size
         }
-        for file in missing { file.read() }
-        if let file = missing.first { return wait(for: file, file.status, slot, flight) }
+        for file in unread { file.read() }
+        if let file = unread.first { return wait(for: file, file.status, slot, flight) }
         openingUploads.remove(slot)
         do throws(CallRefusal) {
             if case .parts(let parts) = flight.call.body { try add(parts, files, to: flight.transfer) }
@@ -76,10 +77,12 @@ extension HTTPAgent {
         }
     }
 
+    /// Keeps the call waiting, or ends it if the disk has been silent for too long.
     private func wait(for file: UploadFile, _ status: ccurl_file_status, _ slot: Int, _ flight: Flight) {
         if hangs(since: status.waits_since) { conclude(slot, flight, silence(file, sent: .no)) }
     }
 
+    /// Continues a transfer that waits for bytes of a file, or ends it if the disk has been silent for too long.
     private func sendOn(_ slot: Int, _ flight: Flight, _ file: UploadFile) {
         let status = file.status
         // A server that has answered may not want the rest of the body. But libcurl ends no transfer while its sending
@@ -102,7 +105,7 @@ extension HTTPAgent {
     }
 
     private func refuse(_ slot: Int, _ flight: Flight, _ refusal: CallRefusal) {
-        if refusal.lacksDescriptors, putOff(slot, flight) { return }
+        if refusal.lacksDescriptors, postpone(slot, flight) { return }
         var failure = refusal.failure
         if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         conclude(slot, flight, failure)

@@ -32,7 +32,9 @@ public import JobModel
     var finished: [FinishedCall] = []
     /// Whether libcurl has run since `collect`, so that calls may have ended.
     var mayHaveFinished = false
+    /// The limits of the last sending, in libcurl's units.
     var limits = SendingLimits(.standard)
+    /// Memory for the header lines of the next sending. Only `setHeaders` uses it.
     var lines: [UInt8] = []
     /// Whether the last headers request encodings that only libcurl can decode.
     var asksForMore = false
@@ -59,6 +61,7 @@ public import JobModel
     var disk: DownloadDisk?
     /// If the disk takes longer than this for one operation, the calls that wait for it end. Nanoseconds.
     let diskLimit: Int64
+    /// Whether the owner was asked to wait on the descriptors of the disk thread and of the look-ups.
     private var isDiskKnown = false, areLookupsKnown = false
     /// When to check the limits that libcurl does not enforce, in monotonic nanoseconds.
     var sweepAt = Int64.max
@@ -72,6 +75,7 @@ public import JobModel
     /// Checks the loaded libcurl and creates both pools. Handles are created when they are needed.
     ///
     /// - Parameters:
+    ///   - slots: the most calls at once.
     ///   - caFile: replaces the system's certificate authorities (PEM).
     ///   - filesRoot: the directory for downloads and file parts; nil: neither is allowed.
     ///   - descriptors: limits the number of connections.
@@ -117,7 +121,7 @@ public import JobModel
         // The order matters: a transport's handles, then its pools, then the loop.
         flights.removeAll()
         idle.removeAll()
-        // After the transfers that use them. The disk goes last and finishes its work.
+        // Parts and files must outlive the transfers that use them. The disk goes last and finishes its work.
         downloads.removeAll()
         uploads.removeAll()
         transports.removeAll()
@@ -177,7 +181,7 @@ public import JobModel
                 }
             }
         }
-        // It goes last, since its number may belong to a socket that was closed since the last turn.
+        // The disk goes last: its number may have belonged to a socket that was closed since the last turn.
         if let disk, !isDiskKnown {
             isDiskKnown = true
             apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))

@@ -2,7 +2,7 @@
 import CCurl
 import JobModel
 
-/// The stored facts about an incomplete download: the file of its bytes, and the validator for the rest.
+/// The stored facts about an incomplete download: the origin of its bytes, and the validator to request the rest.
 struct PartNote: Equatable {
     /// SHA-256 of the URL in hex. The URL itself may contain a password or a signature.
     var url: String

@@ -5,7 +5,7 @@ import JobModel
 ///
 /// libcurl writes CR and LF in a value to the wire (seen with 7.88), so this is the last check.
 enum RequestHeaders {
-    /// Whether jobs may not set it: libcurl sets it, or it would break the framing (contract §8).
+    /// Whether jobs may not set it: libcurl sets it, or it would break the framing.
     static func isTransportOwned(_ name: String) -> Bool {
         let lower = name.lowercased()
         return owned.contains(lower) || lower.hasPrefix("proxy-")

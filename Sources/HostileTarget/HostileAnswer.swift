@@ -4,14 +4,13 @@ internal import Glibc
 
 /// The answer of a `HostileServer` for each path.
 ///
-/// | path | what comes |
+/// | path | answer |
 /// |---|---|
 /// | /ok | 200 and `ok`, connection kept |
 /// | /echo | 200 and the request, head and body, as it came |
 /// | /reset, /empty | the connection is reset or closed before a byte of an answer |
-/// | /second-reset, /second-empty | 200 first; the next request on that connection meets that end |
-/// | /cut-headers, /cut-line, /only-interim | the answer ends behind a header line, inside one, or behind a 1xx answer
-/// |
+/// | /second-reset, /second-empty | 200 for the first request of this path, that end for each later one |
+/// | /cut-headers, /cut-line, /only-interim | the end comes after a header line, inside one, or after a 1xx answer |
 /// | /cut-length, /cut-chunks | the body stops before its end |
 /// | /endless | chunks without end |
 /// | /bomb | 1 GiB of zeros in 1 MB of gzip |
@@ -37,13 +36,15 @@ internal import Glibc
 /// | /stacked | six encodings, one in the other |
 /// | /nul-header, /bare-return, /odd-name | NUL, a lone CR in a value; a name with spaces |
 /// | /switch, /odd-version | an unrequested 101; HTTP/7.3 |
-/// | /disposition | `ok`, with a Content-Disposition that names a file above |
+/// | /disposition | `ok`, with a Content-Disposition that names a file outside of the directory |
 /// | /redirect?status=&to= | a redirect; `to` is sent as it stands |
 /// | /location?status=&to= | a redirect; `to` is percent-decoded before |
 /// | /cookies?to= | a redirect that sets a cookie of its own and one of another domain |
 /// | /loop | a redirect to itself |
 enum HostileAnswer {
     /// Writes the answer. False if the connection must be closed afterwards.
+    ///
+    /// - Parameter count: how many requests for this path have arrived, including this one.
     static func write(
         path: String, request: HostileConnection.Request, count: Int, to connection: HostileConnection
     ) -> Bool {
@@ -87,6 +88,7 @@ enum HostileAnswer {
         }
     }
 
+    /// Writes an answer that ends with its connection.
     private static func end(_ path: String, _ connection: HostileConnection) {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
         switch path {

@@ -72,6 +72,7 @@ public final class HostileServer: Sendable {
             guard let (descriptor, from) = listener.prober() else { continue }
             accepted.withLock { _ = $0.probes.insert(from) }
             if listener.connect(descriptor, to: port) {
+                // The server closes a probe as soon as it has accepted it.
                 var byte: UInt8 = 0
                 while unsafe recv(descriptor, &byte, 1, 0) < 0 && errno == EINTR {}
             }

@@ -18,6 +18,7 @@ public struct DatabaseClock: Sendable {
     /// Takes a measurement: when the question was sent, when the answer came, and the database's clock in microseconds.
     public mutating func note(sent: UInt64, received: UInt64, microseconds: Int64) {
         guard received >= sent else { return }
+        // The database's clock counts microseconds, so 1 µs is added.
         let error = (received - sent) / 2 + 1_000
         let difference = microseconds &* 1000 &- Int64(clamping: sent + (received - sent) / 2)
         if let best {

@@ -2,7 +2,9 @@
 
 public import PGClient
 
-/// All SQL of a running worker: one function call for each verb, and `claimOne`.
+/// The statements of a running worker. Most call the function of the same name in `postrider_internal`.
+///
+/// `claimOne` has a file of its own.
 public enum StoreStatement {
     /// Registers the worker, or registers it again.
     public static let enlist = PGStatement(
@@ -22,8 +24,9 @@ public enum StoreStatement {
         """)
     /// Stores the results of attempts.
     public static let finish = PGStatement("finish", "select postrider_internal.finish($1,$2,$3)")
-    /// Limits waits for locks to 20 ms in this transaction, because another transaction holds rows of running jobs.
-    public static let hurry = PGStatement("hurry", "select set_config('lock_timeout', '20ms', true)")
+    /// Limits each wait for a lock to 20 ms in this transaction. The worker sends it while another transaction holds
+    /// rows of running jobs.
+    public static let shortLockTimeout = PGStatement("short_lock_timeout", "select set_config('lock_timeout', '20ms', true)")
     /// Returns which leases are locked.
     public static let lockedLeases = PGStatement(
         "locked_leases", "select postrider_internal.locked_leases($1,$2,$3,$4)")
@@ -49,7 +52,7 @@ public enum StoreStatement {
     /// Begins members of one batch or chain whose start is expensive, on the judging session.
     public static let judgeTree = PGStatement(
         "judge_tree", "select lane, has_more, has_ready from postrider_internal.judge_tree($1)")
-    /// Sets the time limit of the next statement in this transaction.
+    /// Sets the time limit of the next statement in this transaction, and limits each wait for a lock to 1 s.
     public static let limitJudging = PGStatement(
         "limit_judging",
         """
@@ -64,7 +67,7 @@ public enum StoreStatement {
         "acquire_lane_permits",
         "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)"
     )
-    /// Heartbeat.
+    /// Heartbeat. Also returns the end of the WAL on disk. The next heartbeat passes it on, to detect a restore.
     public static let beat = PGStatement(
         "beat",
         """
@@ -100,14 +103,17 @@ public enum StoreStatement {
     /// Defers the job that could not be concluded.
     public static let deferNextOutcome = PGStatement(
         "defer_next_outcome", "select postrider_internal.defer_next_outcome($1)")
-    /// Ends another session of this worker. A function may have changed its name, so the condition is the role.
+    /// Ends another session of this worker. The condition is the role, because a user's function may have changed the
+    /// session's `application_name`.
     public static let endSession = PGStatement(
         "end_session",
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = $1 \
         and a.pid <> pg_backend_pid() and a.usename = session_user
         """)
-    /// The same as a text without parameters, for a session with the same name.
+    /// Ends the silent session that this one replaces, which has the same `application_name`.
+    ///
+    /// It is a text without parameters, because it runs among the statements that set a session up.
     public static func ending(_ process: Int32) -> String {
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = \(process) \
@@ -122,7 +128,7 @@ public enum StoreStatement {
         select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
-    /// Returns which work is left.
+    /// Returns which work is left, for a worker that ends when there is none (`--once`).
     public static let workLeft = PGStatement("work_left", "select postrider_internal.work_left($1)")
     /// Signs the worker off.
     public static let leave = PGStatement("leave", "select postrider_internal.leave($1)")
@@ -132,22 +138,23 @@ public enum StoreStatement {
     public static let runQueueDuties = PGStatement(
         "run_queue_duties",
         "select leads, moved, more, latest, owed, has_crowd from postrider_internal.run_queue_duties($1,$2,$3)")
-    /// Inserts the jobs of due schedules.
+    /// Inserts the jobs of at most 100 due schedules.
     public static let tick = PGStatement(
         "tick", "select made, more, latest, wait_ms from postrider_internal.run_schedules($1,$2,$3,100)")
     /// Declares silent workers lost.
     public static let reap = PGStatement(
         "reap", "select lost_worker, lost_name, jobs from postrider_internal.reap($1,$2)")
-    /// Ends jobs whose `expires_at` has passed.
+    /// Ends jobs whose `expires_at` has passed: within the last 10 s, or with $3 at any time. At most 10,000 ready and
+    /// 10,000 scheduled ones.
     public static let expire = PGStatement(
         "expire",
         "select postrider_internal.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
-    /// Folds the counters, and returns jobs that have failed.
+    /// Folds at most 10,000 rows of counters, and returns jobs that have failed.
     public static let fold = PGStatement(
         "fold",
         "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider_internal.fold($1,$2,$3,10000)"
     )
-    /// Removes tracks that have had no rows for a day.
+    /// Removes tracks that have had no rows for a day, out of the next 2,000 tracks.
     public static let removeTracks = PGStatement(
         "remove_tracks", "select reached, is_pending from postrider_internal.remove_tracks($1,$2,$3,2000)")
     /// Returns credential tasks, and leases a refresh.

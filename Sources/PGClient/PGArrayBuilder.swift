@@ -100,8 +100,8 @@ public struct PGArrayBuilder<Element: PGArrayElement>: ~Copyable {
         buffer.append(Int32(-1))
     }
 
-    /// Writes the array in the binary form of `array_recv`: dimensions, flag, element type, then length and bytes of
-    /// each element.
+    /// Writes the array in the binary form of `array_recv`: number of dimensions, NULL flag, element type, count, lower
+    /// bound, then length and bytes of each element.
     func write(to target: inout PGBuffer) {
         target.append(Int32(count == 0 ? 0 : 1))
         target.append(Int32(hasNull ? 1 : 0))

@@ -70,6 +70,7 @@ public struct PGError: Error, Equatable, Sendable, CustomStringConvertible {
 extension PGError {
     /// The fields of `PQresultErrorField`. libpq's header defines them as characters, which Swift does not import.
     private enum Field: UInt8 {
+        /// The severity in English. The field `S` would be translated.
         case severity = 0x56
         case sqlState = 0x43
         case message = 0x4D

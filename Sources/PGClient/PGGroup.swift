@@ -56,14 +56,14 @@ internal import CPostgres
         let answer = answers[head]
         unsafe answers[head].result = nil
         head += 1
-        let blame = failure
+        let cause = failure
         if head == answers.count { clear() }
-        guard let blame else {
+        guard let cause else {
             guard let result = unsafe answer.result else { return nil }
             return unsafe .result(tag: answer.tag, PGResult(owning: result))
         }
         unsafe PQclear(answer.result)
-        if blame.tag == answer.tag { return .failed(tag: answer.tag, blame.error) }
+        if cause.tag == answer.tag { return .failed(tag: answer.tag, cause.error) }
         return .failed(
             tag: answer.tag, PGError(.aborted, operation: "PQgetResult", "another statement of the group failed"))
     }

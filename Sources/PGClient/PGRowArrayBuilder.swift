@@ -86,7 +86,8 @@ public struct PGRowArrayBuilder: ~Copyable {
         unsafe value.withUnsafeBytes { unsafe buffer.append($0) }
     }
 
-    /// Writes the head of the binary form of `array_recv`: dimensions, flag, element type, length and lower bound.
+    /// Writes the head of the binary form of `array_recv`: number of dimensions, NULL flag, element type, count, lower
+    /// bound. `endRow` sets the count.
     /// PostgreSQL checks the element type of its built-in types only.
     private mutating func writeHeader() {
         buffer.append(Int32(1))
@@ -105,6 +106,7 @@ public struct PGRowArrayBuilder: ~Copyable {
     /// Appends the array in binary form.
     func write(to target: inout PGBuffer) {
         guard count == 0 else { return target.append(buffer) }
+        // An empty array has no dimension.
         target.append(Int32(0))
         target.append(Int32(0))
         target.append(PGType.unspecified.rawValue)

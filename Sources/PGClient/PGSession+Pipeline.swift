@@ -42,6 +42,7 @@ extension PGSession {
             return unsafe PQsendQueryParams(
                 raw, statement.sql, values.count, values.types, values.values, values.lengths, values.formats, 1)
         }
+        // A statement that could not be sent counts as accepted. The loss of the connection reports its tag.
         pipeline.append(.statement(tag: tag, statement))
         if isSent != 1 { fail("PQsendQueryParams") }
     }
@@ -115,9 +116,9 @@ extension PGSession {
         defer { unsafe PQclear(result) }
         switch (entry, status) {
         case (_, PGRES_FATAL_ERROR):
-            refuse(unsafe PGError.fromServer(result, operation: "PQgetResult"), entry)
+            handleFailure(unsafe PGError.fromServer(result, operation: "PQgetResult"), entry)
         case (_, PGRES_PIPELINE_ABORTED):
-            refuse(PGError(.aborted, operation: "PQgetResult", "an earlier statement failed"), entry)
+            handleFailure(PGError(.aborted, operation: "PQgetResult", "an earlier statement failed"), entry)
         case (.sync, PGRES_PIPELINE_SYNC):
             pipeline.removeFirst()
             group.settle()
@@ -134,7 +135,7 @@ extension PGSession {
     }
 
     /// Handles a failure. If the server has ended the session with it, the connection ends.
-    private mutating func refuse(_ error: PGError, _ entry: PGPipeline.Entry) {
+    private mutating func handleFailure(_ error: PGError, _ entry: PGPipeline.Entry) {
         guard error.code != .lost else { return end(error) }
         switch entry {
         case .statement(let tag, let statement):

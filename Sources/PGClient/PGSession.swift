@@ -14,9 +14,8 @@ internal import CPostgres
 /// ```
 /// It never blocks, except to look up host names. The owner polls `interest`, calls `process` when the socket is ready
 /// or `nextDeadline` has come, and then calls `next()` until it is nil. `PGSessionMachine` makes the decisions.
-/// Each accepted tag is reported exactly once, as
-/// `result`, `failed` or `lost`. A result is returned only after its transaction has committed. Use a session on one
-/// thread only.
+/// Each accepted tag is reported exactly once, as `result`, `failed` or `lost`. A result is returned only after its
+/// transaction has committed. Use a session on one thread only.
 @safe public struct PGSession: ~Copyable {
     /// The settings of a session.
     public struct Configuration: Sendable {
@@ -38,7 +37,7 @@ internal import CPostgres
         /// It must exceed the `statement_timeout`, which a hanging server, or a proxy that has lost the server, does
         /// not keep.
         public var answerTimeout: UInt64?
-        /// The text that ends a server process by its number. It runs before `setUp` on the connection that replaces a
+        /// The SQL that ends the server process with this id. It runs before `setUp` on the connection that replaces a
         /// silent one. The old process may still hold locks and one of the server's connections. Nil: no statement.
         public var ending: (@Sendable (Int32) -> String)?
 
@@ -53,6 +52,7 @@ internal import CPostgres
         }
     }
 
+    /// An event about the connection that `next` has not returned yet.
     enum Notice {
         case ready
         case lost(PGError, [UInt64])
@@ -288,7 +288,7 @@ internal import CPostgres
         flush()
     }
 
-    /// Whether statements are prepared, and the server's name of each; nil if it must be prepared first.
+    /// Parts of the private configuration for `PGSession+Pipeline.swift`.
     var prepares: Bool { configuration.prepares }
     var openings: [String] { configuration.openings }
 

@@ -53,7 +53,7 @@ package enum ChildProcess {
         return (wait(for: pid), output)
     }
 
-    /// Waits for the end of a child.
+    /// Waits for the end of a child. Returns its exit status, or 0 if there is no such child.
     package static func wait(for pid: Int32) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0 {
@@ -62,7 +62,7 @@ package enum ChildProcess {
         return code(status)
     }
 
-    /// The exit status of a child that has ended; nil while it runs.
+    /// The exit status of a child that has ended; nil while it runs; 0 if there is no such child.
     package static func poll(_ pid: Int32) -> Int32? {
         var status: Int32 = 0
         let ended = unsafe waitpid(pid, &status, WNOHANG)

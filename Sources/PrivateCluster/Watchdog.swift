@@ -12,7 +12,7 @@ struct Watchdog {
     private let pid: pid_t
 
     /// The arguments are the directories. Each line on standard input is the server's process id, 0 for none. SIGQUIT
-    /// is the immediate stop. It waits at most 10 s, in case no process reaps the server.
+    /// is the immediate stop. The script waits at most 10 s, in case no process reaps the server.
     private static let script = """
         trap '' HUP INT TERM
         server=0

@@ -38,11 +38,11 @@ public struct SecretKeys: Equatable, Sendable {
         let owner = SecretKeys.owner(credential)
         var nonce = [UInt8](repeating: 0, count: SecretKeys.nonceLength)
         unsafe randombytes_buf(&nonce, nonce.count)
-        var sealed = [UInt8](repeating: 0, count: plain.count + SecretKeys.proofLength)
+        var sealed = [UInt8](repeating: 0, count: plain.count + SecretKeys.tagLength)
         var length: UInt64 = 0
         _ = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
             &sealed, &length, plain, UInt64(plain.count), owner, UInt64(owner.count), nil, nonce, keys[0])
-        return [SecretKeys.form] + nonce + sealed
+        return [SecretKeys.formatVersion] + nonce + sealed
     }
 
     /// Opens the secrets of a credential. Nil if none of the keys opens them.
@@ -50,11 +50,11 @@ public struct SecretKeys: Equatable, Sendable {
     /// C: `crypto_aead_xchacha20poly1305_ietf_decrypt`.
     public func open(_ sealed: [UInt8], for credential: String) -> Secrets? {
         let head = 1 + SecretKeys.nonceLength
-        guard sealed.count >= head + SecretKeys.proofLength, sealed[0] == SecretKeys.form else { return nil }
+        guard sealed.count >= head + SecretKeys.tagLength, sealed[0] == SecretKeys.formatVersion else { return nil }
         let nonce = Array(sealed[1..<head])
         let rest = Array(sealed[head...])
         let owner = SecretKeys.owner(credential)
-        var plain = [UInt8](repeating: 0, count: rest.count - SecretKeys.proofLength)
+        var plain = [UInt8](repeating: 0, count: rest.count - SecretKeys.tagLength)
         for key in keys {
             var length: UInt64 = 0
             let code = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
@@ -64,11 +64,12 @@ public struct SecretKeys: Equatable, Sendable {
         return nil
     }
 
-    private static let form: UInt8 = 1
+    private static let formatVersion: UInt8 = 1
     private static let keyLength = 32
     private static let nonceLength = 24
-    private static let proofLength = 16
+    private static let tagLength = 16
 
+    /// The additional authenticated data: sealed bytes open only for the credential that they were sealed for.
     private static func owner(_ credential: String) -> [UInt8] { [UInt8]("postrider credential \(credential)".utf8) }
 }
 

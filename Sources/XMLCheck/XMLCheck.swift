@@ -16,7 +16,7 @@ public enum XMLCheck {
     ///     both.
     /// - Returns: nil for a well-formed document.
     ///
-    /// C: `xmlCtxtReadMemory`.
+    /// C: `xmlCtxtReadIO`.
     public static func defect(of document: [UInt8], charset: String? = nil) -> String? {
         let override = hasByteOrderMark(document) ? nil : charset
         let defect = unsafe document.withUnsafeBytes { bytes in

@@ -51,9 +51,9 @@ typedef enum {
     /// The body ended inside a stream.
     CCURL_CODING_CUT,
     CCURL_CODING_BROKEN,
-    /// The encoding was not requested.
+    /// An encoding was not requested, or too many are nested.
     CCURL_CODING_UNKNOWN,
-    /// There is an unknown Transfer-Encoding in addition to chunked.
+    /// A Transfer-Encoding is not chunked, gzip or deflate.
     CCURL_CODING_UNKNOWN_TRANSFER,
 } ccurl_coding_defect;
 
@@ -108,7 +108,7 @@ typedef struct {
     /// The answer's Location, without a NUL; null if absent.
     const char *_Nullable location;
     size_t location_length;
-    /// A header may ask for a wait, by its name.
+    /// A header has a name like Retry-After, so the server may ask for a wait.
     bool has_wait;
     const uint8_t *_Nullable headers;
     size_t headers_length;
@@ -116,7 +116,7 @@ typedef struct {
     size_t body_length;
 } ccurl_result;
 
-/// The parameters of one sending; see `ccurl_transfer_start`.
+/// The parameters of one sending: one request by `ccurl_transfer_start`. A redirect starts another sending.
 typedef struct {
     /// 0 GET, 1 POST, 2 HEAD, 3 PUT, 4 DELETE, 5 PATCH, 6 OPTIONS.
     int method;
@@ -129,7 +129,7 @@ typedef struct {
     bool may_share;
     /// Whether the host was called lately, so that its connection is worth keeping.
     bool host_is_known;
-    /// Whether it may share an HTTP/2 connection. Its answer cannot wait for memory there, as that stops all of them.
+    /// Whether it may share an HTTP/2 connection. A wait of its answer for memory would stop all calls on it.
     bool may_multiplex;
     /// Whether Content-Encoding is decoded. If false, the body is kept as received.
     bool decodes;

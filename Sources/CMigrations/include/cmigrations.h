@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct cmigrations_file {
-    // The path inside the folder, such as "functions/claim.sql".
+    // The path inside the folder, such as "functions/queue/claim.sql".
     const char *name;
     const unsigned char *bytes;
     size_t length;

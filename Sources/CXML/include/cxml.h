@@ -15,7 +15,7 @@ typedef struct {
 } cxml_defect;
 
 enum {
-    // Reading took ten times as long as a plain document of the size.
+    // Reading took far longer than a plain document of the size.
     CXML_TOO_SLOW = 100001,
     // The document declares more than 10,000 entities.
     CXML_TOO_MANY_ENTITIES = 100002,

@@ -15,7 +15,7 @@ struct CallbackWork {
     /// limit.
     static let longestAnswer: UInt64 = 10_000_000_000
     /// After so many lost connections the job is called without its hooks.
-    static let longestRow = 3
+    static let mostLosses = 3
     /// After more refusals than this the job is handed back.
     static let mostRefusals = 5
     /// After so many refusals in a row the worker opens a new session.
@@ -36,13 +36,14 @@ struct CallbackWork {
     /// A prepared job whose hooks run before its call.
     private struct Start {
         var entry: Preparation.Entry
+        /// How often the connection was lost while its hooks ran.
         var losses = 0
         /// How often the statement about this job was refused.
         var refusals = 0
         /// The statement is not sent before this moment.
         var due: UInt64 = 0
         /// Whether the statement runs the hooks. If false, it only asks whether the job is still to be called.
-        var runsHooks: Bool { losses < CallbackWork.longestRow }
+        var runsHooks: Bool { losses < CallbackWork.mostLosses }
     }
     private var waiting: [Start] = []
     /// The jobs whose hooks run now, by statement number.
@@ -128,7 +129,7 @@ struct CallbackWork {
     }
 
     /// Records that a conclusion was refused. It is sent again after a rest. In a shortage of the database the rests
-    /// grow.
+    /// grow. `state` is the SQLSTATE.
     mutating func conclusionFailed(_ state: String?, isShortage: Bool, now: UInt64) {
         isConcluding = false
         isOwed = true
@@ -175,6 +176,7 @@ struct CallbackWork {
     /// probably cause the next rollback too. In a shortage of the database the hooks did not cause the rollback, so
     /// they stay.
     ///
+    /// - Parameter withHooks: true if only the row was locked, false after a rollback.
     /// - Returns: the job, to be handed back, after five refusals without hooks; nil if it waits.
     mutating func beginsAgain(
         _ number: UInt64, withHooks: Bool, isShortage: Bool = false, now: UInt64
@@ -182,7 +184,7 @@ struct CallbackWork {
         guard var start = beginning.removeValue(forKey: number) else { return nil }
         waitsSince = now
         if !withHooks, !isShortage {
-            start.losses = CallbackWork.longestRow
+            start.losses = CallbackWork.mostLosses
             failures += 1
         }
         start.refusals += 1
@@ -215,6 +217,6 @@ struct CallbackWork {
         }
         beginning.removeAll()
         waiting = cut + waiting
-        return cut.filter { $0.losses == CallbackWork.longestRow }.map(\.entry.lease)
+        return cut.filter { $0.losses == CallbackWork.mostLosses }.map(\.entry.lease)
     }
 }

@@ -7,6 +7,8 @@ internal import JobModel
 /// ```
 ///  look ─► [task] ─► the token's call ─► read its answer ─► store ─► look
 /// ```
+/// A *look* asks the database for credential work.
+///
 /// The database records a refresh before it begins. If the worker dies, or loses its connection for longer than the
 /// lease, another worker starts a new refresh. The database then drops the late result of the first one by its epoch.
 ///
@@ -56,7 +58,9 @@ struct CredentialWork {
     private(set) var isUsed = false
     /// Sealed secrets to give back to the database, with their version.
     private(set) var sealed: [(credential: String, version: Int64, sealed: [UInt8])] = []
-    private var hasNews = false
+    /// Whether a notification has arrived since the last look was sent.
+    private var wasNotified = false
+    /// Credentials that this worker ignores, each with the end of that time.
     private var unopened: [String: UInt64] = [:]
 
     /// Whether a refresh is under way. The worker waits for it before it stops, since its token may be the only valid
@@ -72,12 +76,12 @@ struct CredentialWork {
     /// Records a notification that the database has credential work.
     mutating func heard(now: UInt64) {
         lookDue = now
-        hasNews = true
+        wasNotified = true
     }
 
     /// Records that a look is sent.
     mutating func lookBegins(now: UInt64) {
-        hasNews = false
+        wasNotified = false
         lookDue = now + (isUsed ? CredentialWork.interval : CredentialWork.longInterval)
     }
 
@@ -88,7 +92,7 @@ struct CredentialWork {
             if !isUsed { lookDue = min(lookDue, now + CredentialWork.interval) }
             isUsed = true
         }
-        if hasNews || foundRefresh && hasFreeSeat { lookDue = now }
+        if wasNotified || foundRefresh && hasFreeSeat { lookDue = now }
     }
 
     /// Keeps secrets that this worker has sealed.
@@ -123,12 +127,13 @@ struct CredentialWork {
         return seat
     }
 
-    /// Stores the result of a refresh that made no call.
+    /// Stores the result of a refresh that made no call. If all seats are taken, the lease of the refresh ends instead.
     mutating func refreshEnded(_ task: TokenTask, _ answer: TokenAnswer) {
         guard let seat = seats.firstIndex(where: { $0.isFree }) else { return }
         seats[seat] = Seat(step: .storing(task, answer))
     }
 
+    /// Records how the call of a token endpoint has ended.
     mutating func callEnded(_ seat: Int, _ outcome: CallOutcome) {
         guard seats.indices.contains(seat), case .calling(let task, let secrets) = seats[seat].step else { return }
         switch outcome.ending {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A notification about one plain row: the job, and the track in which it waits. Sent by
-/// `postrider_internal.queue_new_jobs`.
+/// A notification about one plain job: its id, and the track in which it waits. The SQL function
+/// `postrider_internal.queue_new_jobs` sends it.
 struct AnnouncedJob: Equatable {
     let track: Int32
     let id: Int64

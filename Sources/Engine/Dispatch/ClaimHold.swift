@@ -8,7 +8,7 @@ struct ClaimHold {
     /// A hold begins only if no claim has brought a job for 20 ms. If claims bring jobs more often, each takes fewer
     /// jobs, and the surveys between them find new tracks soon enough.
     static let longSilence: UInt64 = 20_000_000
-    /// A hold begins only after so many times the duration of a survey.
+    /// A hold begins only if no claim has brought a job for ten times the duration of a survey.
     static let rest: UInt64 = 10
     /// A hold lasts at most 100 ms: the survey may have to wait for a duty on the same session.
     static let longest: UInt64 = 100_000_000
@@ -27,6 +27,7 @@ struct ClaimHold {
     /// When a claim last brought a job.
     private var caught: UInt64 = 0
 
+    /// Whether a hold may begin now. `surveyCost` is the duration of a survey.
     func mayBegin(surveyCost: UInt64, now: UInt64) -> Bool {
         !goesAtOnce && !isUnanswered && now >= caught + max(ClaimHold.longSilence, ClaimHold.rest * surveyCost)
     }

@@ -22,6 +22,7 @@ struct DeferredAttempts {
     private(set) var sizes = AttemptSizes()
     /// The question that is not answered yet.
     private var underWay: (number: UInt64, seqs: Set<Int64>)?
+    /// No question is sent before this moment.
     private var restUntil: UInt64 = 0
 
     var isEmpty: Bool { waiting.isEmpty }
@@ -35,7 +36,7 @@ struct DeferredAttempts {
         return isDraining ? restUntil : max(first, restUntil)
     }
 
-    /// Takes a batch that has waited for a lock.
+    /// Takes a batch that has waited for a lock. The question about it is due at once.
     mutating func put(_ attempts: [FinishedAttempt], now: UInt64) {
         for attempt in attempts {
             waiting.append((attempt, now))
@@ -49,7 +50,7 @@ struct DeferredAttempts {
     ///
     /// - Returns: how often it has waited.
     @discardableResult
-    mutating func putOff(_ attempt: FinishedAttempt, now: UInt64) -> Int {
+    mutating func postpone(_ attempt: FinishedAttempt, now: UInt64) -> Int {
         var attempt = attempt
         let due = DeferredAttempts.nextDue(&attempt, now: now)
         waiting.append((attempt, due))
@@ -115,7 +116,7 @@ struct DeferredAttempts {
         underWay = nil
     }
 
-    /// Drops the attempts whose lease no longer holds.
+    /// Drops the attempts whose lease no longer holds. `held` contains the seqs of the leases that hold.
     mutating func keep(_ held: Set<Int64>) {
         for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }

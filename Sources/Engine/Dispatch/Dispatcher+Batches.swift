@@ -4,6 +4,8 @@ internal import JobModel
 internal import JobStore
 
 // Chooses the attempts that one statement writes, and splits a batch that fails because of one attempt.
+//
+// `takeBack` puts a failed batch at the front of `finished`. The functions that handle the failure rely on this.
 extension Dispatcher {
     /// The oldest attempts that one statement can write.
     ///
@@ -32,7 +34,7 @@ extension Dispatcher {
         return batch
     }
 
-    /// Searches the attempt that holds a value which the database cannot store. Smaller batches find it. It is stored
+    /// Searches for the attempt with a value that the database cannot store. Smaller batches find it. It is stored
     /// alone, without its body.
     mutating func isolate(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         guard batch.attempts.count == 1 else {
@@ -85,7 +87,7 @@ extension Dispatcher {
     mutating func deferBatch(_ batch: FinishBatch, now: UInt64) -> ExchangeRecovery {
         finished.removeFirst(batch.attempts.count)
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1 {
-            return deferred.putOff(batch.attempts[0], now: now) == 3 ? .report : .none
+            return deferred.postpone(batch.attempts[0], now: now) == 3 ? .report : .none
         }
         deferred.put(batch.attempts, now: now)
         return .none
@@ -93,8 +95,8 @@ extension Dispatcher {
 
     /// Whether a batch waits only 20 ms for locks, because a transaction is known to hold a lock that the worker needs.
     ///
-    /// A deferred attempt gets the full second every other time. A lock that many transactions take in turn, such as
-    /// the lock of a cookie jar on a slow disk, is never free for a whole question.
+    /// An attempt that waits alone although its row is free gets the full second again, during a drain every other
+    /// time. Its lock may be free only for moments, such as the lock of a cookie jar on a slow disk.
     func hasShortLockTimeout(_ batch: FinishBatch) -> Bool {
         if batch.attempts.count == 1, batch.attempts[0].blocks > 1, batch.attempts[0].lockWaits > 0 {
             return isDraining && batch.attempts[0].lockWaits % 2 == 0

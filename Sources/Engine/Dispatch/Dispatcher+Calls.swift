@@ -6,14 +6,14 @@ internal import JobModel
 extension Dispatcher {
     /// The database gets a row about an attempt that takes longer than this: 1 s.
     static let shortCall: UInt64 = 1_000_000_000
-    /// The most waiting results with a row, as in a heartbeat.
+    /// The most waiting results that get a row. A heartbeat has the same limit.
     private static let mostResults = 1000
 
     /// All attempts that were claimed more than a second ago and whose results are not stored.
     ///
     /// - Parameters:
     ///   - hooks: slots whose hooks run.
-    ///   - transfer: the agent's view of the call in a slot, with this lease; nil: the slot has no call.
+    ///   - transfer: returns the progress of the call in a slot as the agent sees it; nil: the agent has no call there.
     func longCalls(
         hooks: Set<Int>, now: UInt64, transfer: (_ slot: Int, _ claim: RunningCall) -> RunningCall?
     ) -> [RunningCall] {

@@ -13,6 +13,7 @@ extension Dispatcher {
         var verdict = Verdict(
             outcome, okStatuses: job.okStatuses, isAtMostOnce: job.isAtMostOnce,
             isIdempotent: job.call?.method.isIdempotent ?? true, attempt: Int(job.lease.attempt))
+        // No descriptor was free, so there is no answer.
         if verdict.kind == .handedBack { return end(job, verdict, now: now) }
         if job.checksXML { verdict.requireXML(of: outcome) }
         var followUp = job.followUp
@@ -34,6 +35,8 @@ extension Dispatcher {
     /// Ends a call that the worker cut off, for example at the end of a drain.
     ///
     /// The job goes back without using an attempt. An at_most_once job that may have been sent ends as unknown.
+    ///
+    /// - Parameter cause: the predicate of the message for the user, after "the worker".
     mutating func callCutOff(slot: Int, sent: SentState, cause: String = "was stopped", now: UInt64) {
         guard let job = free(slot, now: now) else { return }
         let verdict =

@@ -6,8 +6,8 @@ internal import JobStore
 // The worker's number. It is lost with the claiming connection. A new one is requested together with the leases that
 // still hold.
 extension Dispatcher {
-    /// Records that the claiming connection is lost, and the worker's number with it. `numbers` are the exchanges
-    /// without an answer.
+    /// Records that the claiming connection is lost, and the worker's number with it. `numbers` are the exchanges and
+    /// preparations without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
         giveUpNumber()
         isEnlisting = false
@@ -42,7 +42,9 @@ extension Dispatcher {
 
     /// Records the new number.
     ///
-    /// - Parameter isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
+    /// - Parameters:
+    ///   - held: the seqs of the leases that still hold.
+    ///   - isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
     /// - Returns: the slots, now free, of calls whose lease no longer holds. Their jobs run elsewhere or are done.
     mutating func enlisted(_ number: Int32, held: Set<Int64>, isOtherDatabase: Bool = false) -> [Int] {
         isEnlisting = false

@@ -20,7 +20,7 @@ extension Dispatcher {
         return true
     }
 
-    /// Moves an attempt to the judging session. If its lane is not known, it waits in the turn of its track.
+    /// Moves an attempt to the judging session. If the name of its lane is not known, it takes turns by its track.
     mutating func judgeApart(_ attempt: FinishedAttempt, now: UInt64) {
         var attempt = attempt
         attempt.expensive =

@@ -21,7 +21,7 @@ extension Dispatcher {
         }
     }
 
-    /// Whether a call begins now. If false, `nextStart` returns its slot when the lane allows it.
+    /// Whether a call begins now. If false, its slot keeps it, and `nextStart` returns it when the lane allows it.
     mutating func begins(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
         guard var job = slots.job(in: slot), job.lane != 0 else { return true }
         job.isStarted = lanes.admit(job.lane, slot: slot, now: now)
@@ -41,6 +41,7 @@ extension Dispatcher {
     /// The permits to request now. They count as requested.
     mutating func nextDraw(now: UInt64) -> [LaneRequest] {
         guard worker > 0, !lanes.isEmpty else { return [] }
+        // The closure reads a copy, because `lanes` changes while it runs.
         let knownTracks = knownTracks
         return lanes.request(free: isDraining ? 0 : max(0, slots.freeCount - reserved), now: now) {
             knownTracks.isWanted($0)
@@ -50,7 +51,7 @@ extension Dispatcher {
     /// When a lane needs a request for permits, a claim or a start.
     ///
     /// - Parameters:
-    ///   - canDraw: whether the duties session can take a request for permits now.
+    ///   - canRequest: whether the duties session can take a request for permits now.
     ///   - canClaim: whether the jobs session can take a claim now.
     mutating func laneDeadline(canRequest: Bool, canClaim: Bool, now: UInt64) -> UInt64? {
         guard worker > 0, !lanes.isEmpty else { return nil }

@@ -12,8 +12,8 @@ struct WaitingBody {
 
 // Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Other jobs go on.
 extension Dispatcher {
-    /// How often a body is in memory. A plain body counts once, and twice while it is fetched. Parts and forms count
-    /// twice; while they are fetched, libpq also buffers their row, which makes three.
+    /// The memory that a body needs. A plain body exists once, and twice while it is fetched. Parts and forms exist
+    /// twice, and libpq also buffers their row while they are fetched.
     private func charge(for body: LargeBody) -> MemoryBudget.Body {
         body.isPlain
             ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
@@ -93,8 +93,7 @@ extension Dispatcher {
         }
     }
 
-    /// Bounds the answer of a call that begins by the memory that it may take, and sets how much it keeps without
-    /// asking.
+    /// Limits the answer of a new call to the memory that it can get, and sets how many bytes it keeps without asking.
     mutating func bound(_ call: inout HTTPCall, slot: Int) {
         let limit = call.limits.maxResponseBytes
         let most = memory.mostAnswer(limit, slot)
@@ -103,6 +102,7 @@ extension Dispatcher {
             call.limits.isBoundByMemory = true
         }
         let mayMultiplex = call.mayShareConnection && call.download == nil && call.url.hasPrefix("https:")
+        // The sum takes time, and only a call that may multiplex needs it.
         call.mayMultiplex = memory.callStarts(
             slot, mostAnswer: most, mayMultiplex: mayMultiplex, unwritten: mayMultiplex ? unwritten : .init())
         call.answerRoom = call.mayMultiplex ? most : min(most, memory.allowance)

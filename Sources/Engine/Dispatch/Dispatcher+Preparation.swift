@@ -90,6 +90,7 @@ extension Dispatcher {
     ///   jobs whose leases hold are prepared again.
     mutating func preparationReturned(_ number: UInt64) -> [Int64: (slot: Int, job: ClaimedJob)]? {
         guard worker > 0 else {
+            // A preparation has no results and no permits, so the time does not matter.
             takeBack(number, now: 0)
             return nil
         }
@@ -126,6 +127,7 @@ extension Dispatcher {
     /// alone.
     mutating func preparationFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let entries = preparations[number]?.entries ?? []
+        // The jobs go to the front of `unprepared`. The functions below find them there by their count.
         takeBack(number, now: now)
         switch cause {
         case .aborted: return .none
@@ -138,15 +140,17 @@ extension Dispatcher {
                 "the database cannot write out what the job is to send; look for numbers of many digits and for very "
                     + "large values in its body_json, body_form, query and templates", now: now)
         case .overrun: return separatePreparation(entries.count, now: now)
-        case .locked: return putOff(entries, now: now)
+        case .locked: return postpone(entries, now: now)
         case .shortage, .failure: return refusePreparation(entries.count, now: now)
         }
     }
 
     /// Handles a refusal that no single job has caused, such as a shortage. Smaller preparations follow.
     ///
-    /// A job that is refused alone while others are prepared goes back to `scheduled`. If no preparation succeeds for 2
-    /// s, all waiting jobs go back, so that other jobs can use their slots.
+    /// A job that is refused alone while others are prepared goes back to `scheduled`. If no preparation succeeds for
+    /// 2 s, all waiting jobs go back, so that other jobs can use their slots.
+    ///
+    /// - Parameter count: how many jobs the preparation had. They stand at the front of `unprepared`.
     mutating func refusePreparation(_ count: Int, now: UInt64) -> ExchangeRecovery {
         preparePause.refused(now: now)
         preparationLimit = max(1, count / 4)
@@ -213,14 +217,14 @@ extension Dispatcher {
     ///
     /// Each job goes alone, after growing pauses. After 4 s it is handed back. The hand-back waits until the row is
     /// free, and other jobs use the slot. The log reports it once a minute.
-    private mutating func putOff(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
-        let isNews = now >= shortLockTimeoutUntil
-        if isNews { shortLockTimeoutUntil = now + Preparation.shortLockPeriod }
+    private mutating func postpone(_ entries: [Preparation.Entry], now: UInt64) -> ExchangeRecovery {
+        let isUnreported = now >= shortLockTimeoutUntil
+        if isUnreported { shortLockTimeoutUntil = now + Preparation.shortLockPeriod }
         for place in entries.indices {
             if unprepared[place].lockWaits == 0 { unprepared[place].waitsSince = now }
             unprepared[place].lockWaits += 1
         }
-        guard let entry = unprepared.first, entries.count == 1 else { return isNews ? .report : .none }
+        guard let entry = unprepared.first, entries.count == 1 else { return isUnreported ? .report : .none }
         if now < entry.waitsSince + Preparation.patience {
             unprepared[0].due = min(
                 now + StatementBackoff.wait(after: entry.lockWaits, longest: Preparation.longestLockPause),
@@ -229,7 +233,7 @@ extension Dispatcher {
             let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
             _ = giveUp(entry, Verdict(.handedBack, .internal, reason), now: now)
         }
-        return isNews ? .report : .none
+        return isUnreported ? .report : .none
     }
 
     private mutating func fail(_ entry: Preparation.Entry, _ reason: String, now: UInt64) -> ExchangeRecovery {

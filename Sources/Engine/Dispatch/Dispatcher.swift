@@ -28,6 +28,7 @@ struct Dispatcher: ~Copyable {
     /// Jobs with a slot that wait for their preparation, and preparations under way.
     var unprepared: [Preparation.Entry] = []
     var preparations: [UInt64: Preparation] = [:]
+    /// The most jobs of the next preparation. It falls after a refusal.
     var preparationLimit = Preparation.limit
     /// Whether the next preparation is for a job that goes alone, if there is one.
     var preparesAlone = false
@@ -121,14 +122,14 @@ struct Dispatcher: ~Copyable {
         let claims = claimable > 0 && (now >= leasesOnlyUntil && !writeThrottle.pause.isOn || next.batch == nil)
         if claims {
             writeThrottle.claims(now: now)
-            next.claim = singleClaim(beside: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
+            next.claim = singleClaim(with: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
         }
         if next.claim?.announced != nil {
             // No claim of all tracks follows before this answer has arrived.
             claimScope = .nowhere
         } else {
             if case .announced = claimScope { look() }
-            // All known jobs wait in parked tracks.
+            // If no track can be visited, all known jobs wait in parked tracks.
             if claims, next.claim == nil { claimScope = .nowhere }
         }
         guard next.batch != nil || next.claim != nil else { return nil }
@@ -149,7 +150,7 @@ struct Dispatcher: ~Copyable {
     }
 
     /// A claim of the one announced job, if no other job is known to wait and no attempt is to be written.
-    private func singleClaim(beside batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
+    private func singleClaim(with batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
         guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, leasesOnlyUntil),
             case .announced(let job) = claimScope, let visit = knownTracks.visit(announced: job.track)
         else { return nil }
@@ -174,7 +175,7 @@ struct Dispatcher: ~Copyable {
         return moments.lazy.compactMap { $0 }.min()
     }
 
-    /// While all exchanges are under way, the loop waits for an answer. A moment in the past would keep it awake.
+    /// When the next exchange is due. Nil if only an answer allows it: a moment in the past would keep the loop awake.
     private func exchangeDeadline(now: UInt64) -> UInt64? {
         let hasWrites = !finished.isEmpty || !writeThrottle.refused.isEmpty
         guard exchanges.count < ExchangePolicy.depth, hasWrites || !lanes.isEmpty else { return nil }
@@ -299,8 +300,8 @@ struct Dispatcher: ~Copyable {
 
     /// Handles a failed finish or claim. The whole exchange has failed with it.
     ///
-    /// It is called once for each statement of the exchange, in their order. So if the claim caused the failure, the
-    /// exchange has been taken back before.
+    /// It is called for the finish, then for the claim. If the claim caused the failure, the finish reports `.aborted`,
+    /// and its call has taken the exchange back. So without a batch here, the claim is the cause.
     mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
         let batch = exchanges[number]?.batch
         takeBack(number, now: now)
@@ -341,6 +342,7 @@ struct Dispatcher: ~Copyable {
     /// The rest after a failure: 250 ms. It spares a database in trouble.
     private static let restAfterFailure: UInt64 = 250_000_000
 
+    /// Adds an attempt to the attempts to be written.
     mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
         if finished.isEmpty { finishedSince = now }
         finished.append(attempt)

@@ -55,9 +55,9 @@ struct Arrival {
     }
 }
 
-/// Why an exchange has failed.
+/// Why an exchange or a preparation has failed.
 enum Rejection: Equatable {
-    /// Another statement of the exchange has failed. Its own event has the cause.
+    /// Another statement of the transaction has failed. The event of that statement has the cause.
     case aborted
     /// The worker was declared lost, so its number is void.
     case workerLost
@@ -67,19 +67,19 @@ enum Rejection: Equatable {
     case overrun
     /// The database had a shortage. The same statement may pass later. No job ends because of it.
     case shortage
-    /// Another transaction holds a row of it for more than a second.
+    /// Another transaction held a lock that it needs for longer than the lock timeout: 1 s, or 20 ms.
     case locked
     /// Any other failure.
     case failure
 }
 
-/// The reaction to a failed exchange.
+/// The reaction to a failed exchange or preparation.
 enum ExchangeRecovery: Equatable {
     case none
     /// Request a new number.
     case enlist
     /// Report it in the log.
     case report
-    /// Report in the log that the answer of a job cannot be stored.
+    /// Report in the log a job that ends, because its answer cannot be stored or its call cannot be built.
     case reportJob(Int64)
 }

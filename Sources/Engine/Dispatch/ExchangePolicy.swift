@@ -12,7 +12,7 @@ enum ExchangePolicy {
     /// The most exchanges under way.
     static let depth = 2
     /// The most rows of one claim and of one finish. Beyond 64 claimed rows the tail latency grows faster than the
-    /// rate.
+    /// throughput.
     static let claimLimit = 64
     static let finishLimit = 256
     /// The longest wait of a finished attempt for others: 3 ms.

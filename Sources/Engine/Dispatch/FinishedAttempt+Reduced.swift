@@ -4,7 +4,8 @@ internal import JobModel
 internal import JobStore
 
 extension FinishedAttempt {
-    /// The attempt without the parts that the database may have refused: the body and the cookies.
+    /// The attempt without the parts that the database may have refused: the body, the cookies and the URL that
+    /// redirects led to.
     ///
     /// The job ends with the real status and headers. An at_most_once job ends as unknown, unless nothing was sent.
     ///

@@ -52,7 +52,9 @@ struct JudgingWork {
     private var waiting: [String: [Entry]] = [:]
     /// The lanes of waiting attempts, the next lane first.
     private var turns: [String] = []
+    /// The statement under way. It is void if its attempt was removed meanwhile.
     private var underWay: (task: Task, since: UInt64, isVoid: Bool)?
+    /// Whether batches or chains wait for this session.
     private var hasTrees = false
     private var lastTreeLane = ""
     private var isTreesTurn = false
@@ -243,7 +245,7 @@ struct JudgingWork {
         remove { $0.jobID == jobID && $0.fence == fence }
     }
 
-    /// Drops attempts whose lease no longer holds.
+    /// Drops attempts whose lease no longer holds. `held` contains the seqs of the leases that hold.
     mutating func keep(_ held: Set<Int64>) {
         _ = remove { !held.contains($0.seq) }
     }

@@ -47,6 +47,7 @@ struct MemoryBudget: Equatable {
     private var steps = 0
     /// Large bodies, fetches and whole answers.
     private var large = 0
+    /// Answers that were granted when their calls began.
     private var multiplexed = 0
     /// The largest statement that was written. libpq keeps a buffer of that size.
     private var written = 0

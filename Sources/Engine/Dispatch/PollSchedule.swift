@@ -25,6 +25,7 @@ struct PollSchedule {
     /// When the next survey may be sent.
     var surveyDue: UInt64 {
         guard let began = surveys.began else { return 0 }
+        // A claim waits for a survey that begins after the last one.
         let isAwaited = hold.since > began && hold.until > hold.since
         let pause =
             isAwaited ? SurveyPace.quickInterval : surveys.pause(isWanted: wantsSurvey, hasRoom: hasRoom)
@@ -67,8 +68,8 @@ struct PollSchedule {
 
     /// Lets the next survey go at once, after a notification about new jobs.
     ///
-    /// If a track is being created, the survey waits for it. The notification of the same transaction follows when it
-    /// exists.
+    /// If a track is being created, the survey waits until it exists. The same transaction may also notify about jobs
+    /// on known tracks, and those notifications must not end the wait.
     mutating func mayLookAtOnce() {
         wantsSurvey = true
         earliestSurvey = hold.awaitsTrack ? hold.until : 0

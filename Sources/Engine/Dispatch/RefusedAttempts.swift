@@ -83,7 +83,7 @@ struct RefusedAttempts {
         return released
     }
 
-    /// Drops the attempts whose lease no longer holds.
+    /// Drops the attempts whose lease no longer holds. `held` contains the seqs of the leases that hold.
     mutating func keep(_ held: Set<Int64>) {
         for entry in waiting where !held.contains(entry.attempt.lease.seq) { sizes.remove(entry.attempt) }
         waiting.removeAll { !held.contains($0.attempt.lease.seq) }

@@ -10,11 +10,11 @@ struct SurveyPace {
     static let quickInterval: UInt64 = 10_000_000
     /// Surveys take at most one part in 50 of the time.
     static let rest: UInt64 = 50
-    /// They take at most one part in 20 in two cases.
+    /// They take at most one part in 20 in two cases:
     ///
-    /// After a notification while slots are free, because a job on a new track waits only for the survey. And while
-    /// tracks are left to survey, because a lane without notifications waits for all steps up to its track.
-    static let newsRest: UInt64 = 20
+    /// - after a notification while slots are free, because a job on a new track waits only for the survey;
+    /// - while tracks are left to survey, because a lane without notifications waits for all steps up to its track.
+    static let shortRest: UInt64 = 20
     /// The longest rest: 5 s. The measured cost includes waits behind other statements, and jobs of an unknown lane
     /// wait for the next survey.
     static let longestRest: UInt64 = 5_000_000_000
@@ -40,14 +40,14 @@ struct SurveyPace {
     /// all tracks, only its cost counts.
     func pause(isWanted: Bool, hasRoom: Bool) -> UInt64 {
         let interval = hasRoom ? PickupMode.fallbackInterval : SurveyPace.interval
-        let share = isWanted && hasRoom || !isWhole ? SurveyPace.newsRest : SurveyPace.rest
+        let share = isWanted && hasRoom || !isWhole ? SurveyPace.shortRest : SurveyPace.rest
         let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
         return max(least, min(share * cost, SurveyPace.longestRest))
     }
 
     /// Whether a survey that is wanted now may be sent within 10 ms.
     func allowsOne(now: UInt64) -> Bool {
-        now + SurveyPace.quickInterval >= (began ?? 0) + SurveyPace.newsRest * cost
+        now + SurveyPace.quickInterval >= (began ?? 0) + SurveyPace.shortRest * cost
     }
 
     /// Records that a survey is sent.

@@ -8,13 +8,14 @@ enum Duty: UInt64, CaseIterable {
     case endSession, askAfterJobs, removeTracks
     case credentials, storeSealedSecrets, refreshAnswer, refreshEnd
 
-    /// Whether its answer stays valid if the worker gets another number.
+    /// Whether its answer stays valid if the worker gets another number. The cases about credentials are the last ones.
     var isAboutCredentials: Bool { rawValue >= Duty.credentials.rawValue }
 }
 
 /// Tags of statements. An answer carries the tag of its statement.
 enum Tag {
-    /// The jobs session: an exchange's finish and claim, a preparation, and a question about locked rows.
+    /// The jobs session: an exchange's finish and claim, a preparation, and a question about locked rows. Their numbers
+    /// begin at 1, so the constants may use the tags 0 to 3.
     ///
     /// The constants stand for the short lock timeout, the schema check, the enlisting and the sign-off. The last two
     /// are the question about a silent duties session and the question about remaining work.
@@ -22,7 +23,7 @@ enum Tag {
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
     static func question(_ number: UInt64) -> UInt64 { number << 2 | 3 }
-    static let hurry: UInt64 = 0
+    static let shortLockTimeout: UInt64 = 0
     static let schema: UInt64 = 1
     static let enlist: UInt64 = 2
     static let leave: UInt64 = 3
@@ -32,7 +33,7 @@ enum Tag {
     /// The callbacks session: the time limit, conclusions, and a job's hooks before its call.
     static let limitTime: UInt64 = 0
     static let conclude: UInt64 = 1
-    static let putOff: UInt64 = 2
+    static let deferral: UInt64 = 2
     static let beginKind: UInt64 = 3
     static func begin(_ number: UInt64) -> UInt64 { number << 2 | beginKind }
 

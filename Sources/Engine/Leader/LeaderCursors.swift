@@ -21,7 +21,8 @@ struct LeaderCursors {
     private var folded: Int64 = 0
     /// The last track that was checked for removal; 0 at the start of a round.
     var tracksReached: Int32 = 0
-    private var fullTendAt: UInt64 = 0
+    /// When the next full run of each duty is due.
+    private var fullPromoteAt: UInt64 = 0
     private var fullFoldAt: UInt64 = 0
     private var fullExpireAt: UInt64 = 0
     /// Whether the duty under way started at the beginning.
@@ -41,8 +42,8 @@ struct LeaderCursors {
 
     /// The time at which promoting starts, nil for the beginning.
     mutating func promoteFrom(now: UInt64) -> PGTimestamp? {
-        guard now < fullTendAt, let promoted else {
-            fullTendAt = now + LeaderCursors.fullInterval
+        guard now < fullPromoteAt, let promoted else {
+            fullPromoteAt = now + LeaderCursors.fullInterval
             return nil
         }
         return PGTimestamp(microseconds: promoted.microseconds - LeaderCursors.overlapMicroseconds)
@@ -50,9 +51,12 @@ struct LeaderCursors {
 
     /// Records how far promoting has come.
     ///
-    /// - Parameter cost: how long it took. The next full run waits at least 50 times as long.
+    /// - Parameters:
+    ///   - latest: the time of the last promoted job; nil: no job was due.
+    ///   - wasFull: whether it started at the beginning.
+    ///   - cost: how long it took. The next full run waits at least 50 times as long.
     mutating func promotedTo(_ latest: PGTimestamp?, wasFull: Bool, cost: UInt64, now: UInt64) {
-        if wasFull { fullTendAt = now + max(LeaderCursors.fullInterval, 50 * cost) }
+        if wasFull { fullPromoteAt = now + max(LeaderCursors.fullInterval, 50 * cost) }
         guard let latest else { return }
         promoted = PGTimestamp(microseconds: max(latest.microseconds, promoted?.microseconds ?? .min))
     }

@@ -12,8 +12,8 @@ struct Schedule {
     static let queueDutiesInterval: UInt64 = 100_000_000
     /// The interval while lists of many lanes wait in the intake, which are fed in small steps: 30 ms.
     static let queueDutiesCrowdInterval: UInt64 = 30_000_000
-    /// After a notification about jobs the claim goes first: 3 ms. A concurrent tend delayed the call of a job by 0.3
-    /// ms on 2 cores. A job on a new track waits these 3 ms for its track.
+    /// After a notification about jobs the claim goes first: 3 ms. Concurrent queue duties delayed the call of a job
+    /// by 0.3 ms (2 cores). A job on a new track waits these 3 ms for its track.
     static let queueDutiesAfterNotification: UInt64 = 3_000_000
     static let watchInterval: UInt64 = 1_000_000_000
     static let partitionInterval: UInt64 = 5_000_000_000
@@ -41,8 +41,8 @@ struct Schedule {
 
     /// The earliest of the moments that concern this worker.
     ///
-    /// - Parameter canTend: whether no tend is under way. Its moment stands until the next tend is sent. Once it has
-    ///   passed, it would keep the loop awake until the answer arrives.
+    /// - Parameter canRunQueueDuties: whether no queue duties are under way. Their moment stands until they are sent
+    ///   again. Once it has passed, it would keep the loop awake until the answer arrives.
     func earliest(leads: Bool, hasCalls: Bool, canRunQueueDuties: Bool) -> UInt64 {
         var moment = min(beat, lead)
         if hasCalls { moment = min(moment, aborts, progress) }

@@ -17,7 +17,9 @@ struct TickCursor {
 
     /// The next look, in monotonic nanoseconds.
     private(set) var due: UInt64 = 0
+    /// The latest tick that was done.
     private var reached: PGTimestamp?
+    /// When the next look from the beginning is due.
     private var fullAt: UInt64 = 0
     private var isFull = false
     private var begun: UInt64 = 0

@@ -2,11 +2,12 @@
 
 /// How far a worker has come in settling batches and chains, and when it settles next. Pure.
 ///
-/// A worker settles the members that it has just finished, from the last settled id on.
+/// A *look* is one call of `postrider_internal.settle`. A worker settles the members that it has just finished, from
+/// the last settled delta on.
 ///
-/// The leader also looks some seconds back every 100 ms, for members that other workers left behind. And it looks from
-/// the beginning, for members that were committed late or deferred. While an old transaction is open, such a look walks
-/// over dead rows. So these looks are 50 times their cost apart, up to 10 s.
+/// The leader also looks one to two seconds back every 100 ms, for members that other workers left behind. And it looks
+/// from the beginning, for members that were committed late or deferred. While an old transaction is open, such a look
+/// walks over dead rows. So these looks are 50 times their cost apart, up to 10 s.
 struct TreeCursor {
     static let interval: UInt64 = 100_000_000
     /// The pause between two looks: 2 ms, or 8 times the duration of the last one, up to 20 ms.
@@ -18,16 +19,20 @@ struct TreeCursor {
     static let patience: UInt64 = 10_000_000
     /// The leader looks back between one and two of these: 1 s.
     static let stretch: UInt64 = 1_000_000_000
-    /// The longest distance between two looks from the beginning: 10 s. A look that took too long, 6 s for any reason,
-    /// also causes it.
+    /// The longest distance between two looks from the beginning: 10 s. It also follows a look that reached its time
+    /// limit of 6 s, for any reason.
     static let longestDistance: UInt64 = 10_000_000_000
 
     /// When to settle next. `.max` if no member has ended.
     private(set) var due: UInt64 = .max
+    /// The last settled delta.
     private var latest: Int64 = 0
+    /// The last settled delta at the start of this stretch, and at the start of the stretch before.
     private var recent: Int64 = 0
     private var trailing: Int64 = 0
+    /// When the next stretch begins.
     private var turnAt: UInt64 = 0
+    /// When the leader looks back again, and when it looks from the beginning.
     private var wholeAt: UInt64 = 0
     private var fromStartAt: UInt64 = 0
     private var began: UInt64 = 0

@@ -17,11 +17,12 @@ public enum EngineEvent: Equatable, Sendable {
     /// The worker is connected to another database than before. It aborts the calls of the old one, and drops results
     /// that were not stored.
     case databaseChanged(calls: Int, results: Int)
-    /// Results that were not stored. Those whose lease had ended are dropped. All others wait and are written again.
+    /// Results that were not stored. Results whose lease had ended are dropped. All others wait and are written again.
     case resultsRefused(jobs: Int, reason: String)
     /// A statement failed. Its work is tried again.
     case statementFailed(verb: String, reason: String)
-    /// The database refuses to store the body of a result. The job ends with `internal`, with its status and without the body.
+    /// The database refuses to store the body of a result, or to build the call of a job. The job ends with `internal`.
+    /// A result keeps its status and loses its body.
     case resultUnstorable(job: Int64, reason: String)
     /// An open transaction has locked these running jobs for about 15 s. Their results wait for its end.
     case resultsLocked(jobs: Int)

@@ -11,8 +11,8 @@ struct FailureReports {
     static let most = 10
 
     private var minuteEnd: UInt64 = 0
-    private var told = 0
-    private var untold = 0
+    private var logged = 0
+    private var unlogged = 0
 
     /// Takes the failures that the leader has found: their number, and some of them in detail.
     ///
@@ -22,19 +22,19 @@ struct FailureReports {
         var rest = 0
         if now >= minuteEnd {
             rest = takeRest()
-            told = 0
+            logged = 0
         }
         guard jobs > 0 else { return (rest, []) }
-        if told == 0 && untold == 0 { minuteEnd = now + FailureReports.interval }
-        let lines = Array(failures.prefix(max(0, FailureReports.most - told)))
-        told += lines.count
-        untold += max(0, jobs - lines.reduce(0) { $0 + $1.jobs })
+        if logged == 0 && unlogged == 0 { minuteEnd = now + FailureReports.interval }
+        let lines = Array(failures.prefix(max(0, FailureReports.most - logged)))
+        logged += lines.count
+        unlogged += max(0, jobs - lines.reduce(0) { $0 + $1.jobs })
         return (rest, lines)
     }
 
     /// The number of unlogged failures. Call this when the worker stops looking for them.
     mutating func takeRest() -> Int {
-        defer { untold = 0 }
-        return untold
+        defer { unlogged = 0 }
+        return unlogged
     }
 }

@@ -11,13 +11,13 @@ struct Liveness {
     private(set) var beatSent: UInt64 = 0
     private var enlistSent: UInt64 = 0
     /// When the last confirmed heartbeat or enlisting was sent.
-    private var sign: UInt64 = 0
-    /// When the last confirmed heartbeat was sent. The enlisting does not count, since it uses the jobs session. A
-    /// worker without a duties session would claim after each loss of its number, and repeat all calls.
+    private var lastConfirmed: UInt64 = 0
+    /// When the last confirmed heartbeat was sent. The enlisting does not count, since it uses the jobs session. If
+    /// it did, a worker without a duties session would claim after each loss of its number, and repeat all calls.
     private var beatHeard: UInt64 = 0
 
     /// When the database may declare this worker lost. Nil before its first confirmed statement.
-    var end: UInt64? { sign > 0 ? sign + Liveness.lifetime : nil }
+    var end: UInt64? { lastConfirmed > 0 ? lastConfirmed + Liveness.lifetime : nil }
 
     /// Whether the last confirmed heartbeat is so old that the worker must stop claiming.
     func isUnheard(now: UInt64) -> Bool { now >= beatHeard + Liveness.lifetime }
@@ -27,7 +27,7 @@ struct Liveness {
 
     /// Records that the heartbeat is confirmed.
     mutating func beatConfirmed() {
-        sign = beatSent
+        lastConfirmed = beatSent
         beatHeard = beatSent
     }
 
@@ -35,5 +35,5 @@ struct Liveness {
     mutating func enlists(now: UInt64) { enlistSent = now }
 
     /// Records that the worker has its number.
-    mutating func enlisted() { sign = enlistSent }
+    mutating func enlisted() { lastConfirmed = enlistSent }
 }

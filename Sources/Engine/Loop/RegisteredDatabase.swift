@@ -23,7 +23,7 @@ struct RegisteredDatabase {
     }
 }
 
-/// Random identifiers in the text form of PostgreSQL's type `uuid`.
+/// Random identifiers as text without hyphens, which PostgreSQL's type `uuid` reads.
 enum UUIDText {
     /// A random UUID of version 4 (RFC 9562).
     static func random() -> String {

@@ -26,11 +26,11 @@ extension RunLoop {
                 try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
                 callbacks.commit()
             }
-            let putsOff = callbackWork.hasFailed
+            let isDeferred = callbackWork.hasFailed
             guard callbackWork.concludes(now: now) else { return }
-            if putsOff {
+            if isDeferred {
                 StoreCalls.deferNextOutcome(after: callbackWork.failure, into: &parameters)
-                try callbacks.send(StoreStatement.deferNextOutcome, &parameters, tag: Tag.putOff)
+                try callbacks.send(StoreStatement.deferNextOutcome, &parameters, tag: Tag.deferral)
             }
             try limitTime()
             StoreCalls.conclude(limit: CallbackWork.limit, into: &parameters)
@@ -41,8 +41,8 @@ extension RunLoop {
         }
     }
 
-    /// Ends a session whose function nothing has stopped. The duties session ends it in the server too, because the
-    /// function would otherwise keep its job locked.
+    /// Ends a session with a function that no time limit has stopped. The duties session ends it in the server too,
+    /// because the function would otherwise keep its job locked.
     private func endStuckCallbacks() {
         if configuration.usesSessions, duties.isReady {
             StoreCalls.session(callbacks.processID, into: &parameters)
@@ -112,6 +112,7 @@ extension RunLoop {
     /// Calls a job whose hooks have run, unless it was cancelled meanwhile or has expired. The transaction itself
     /// reports this, because the notification of a cancellation may arrive later.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
+        // Null: the job's row is locked.
         if result.isNull(0, 0) { return handBack(callbackWork.beginsAgain(number, withHooks: true, now: now)) }
         guard let entry = callbackWork.begun(number, now: now),
             let job = dispatcher.slots.job(in: entry.slot, entry.lease)

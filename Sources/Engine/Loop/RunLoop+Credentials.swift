@@ -9,6 +9,7 @@ internal import SecretSealing
 // Credentials: this file inserts secrets into calls, seals secrets that SQL has set, and fetches tokens. Token calls
 // have their own slots after the slots of jobs, so they do not wait for jobs.
 extension RunLoop {
+    /// The first slot of token calls. The slots of jobs have the numbers before it.
     var firstTokenSlot: Int { configuration.concurrency }
 
     /// Sends the credential statements that are due on the duties session.
@@ -53,6 +54,7 @@ extension RunLoop {
                 refreshToken: result.optionalText(0, 2), expiresIn: result.isNull(0, 3) ? nil : result.int32(0, 3),
                 reason: result.optionalText(0, 4))
         case .refreshEnd:
+            // Null: an open transaction has locked the credential's row. False: this refresh is out of date.
             guard !result.isNull(0, 0) else { return credentials.storingPostponed(now: now) }
             guard let (task, answer) = credentials.stored() else { return }
             if !result.bool(0, 0) {
@@ -78,6 +80,7 @@ extension RunLoop {
         return min(look, statement)
     }
 
+    /// Seals secrets, or starts the call that refreshes a token.
     private func begin(_ task: CredentialReader.Task) {
         switch task {
         case .seal(let name, let version, let secrets):
@@ -98,6 +101,7 @@ extension RunLoop {
         }
     }
 
+    /// The secrets of a credential. Nil if no key of this worker opens them.
     private func open(_ sealed: [UInt8]?, _ plain: Secrets?, for credential: String) -> Secrets? {
         if let sealed { return configuration.secretKeys?.open(sealed, for: credential) }
         return plain
@@ -113,7 +117,7 @@ extension RunLoop {
                 "the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job"
             )
         }
-        // If the database has no credential at all, the preparation has not looked the name up.
+        // Also true if the database has no credential at all, because `prepare` then does not look the name up.
         guard !use.isGone else {
             return Verdict(
                 .failed, .config,

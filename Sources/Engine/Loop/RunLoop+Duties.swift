@@ -26,6 +26,7 @@ extension RunLoop {
             StoreCalls.worker(worker, into: &parameters)
             send(.takeAborts, StoreStatement.takeAborts)
         }
+        // The leader renews its lease of 10 s every 3 s. The other workers ask every second.
         if due(&schedule.lead, epoch == nil ? Schedule.leadInterval : 3 * Schedule.leadInterval) {
             StoreCalls.worker(worker, into: &parameters)
             send(.lead, StoreStatement.lead)
@@ -75,6 +76,7 @@ extension RunLoop {
             send(.runQueueDuties, StoreStatement.runQueueDuties)
         }
         if !dutiesUnderWay.contains(.tick), now >= tickCursor.due {
+            // `run_schedules` takes the same parameters.
             StoreCalls.runQueueDuties(
                 worker: worker, epoch: epoch, since: tickCursor.begin(now: now), into: &parameters)
             send(.tick, StoreStatement.tick)
@@ -128,6 +130,7 @@ extension RunLoop {
         StoreCalls.reportCalls(
             worker: worker, isWhole: report.isWhole, report.changed, gone: report.gone, now: now, into: &parameters)
         send(.progress, StoreStatement.reportCalls)
+        // If it could not be sent, the next report is written as a whole.
         if !dutiesUnderWay.contains(.progress) { callReports.forget() }
     }
 
@@ -138,12 +141,14 @@ extension RunLoop {
         send(.survey, StoreStatement.survey)
     }
 
+    /// Whether a moment has come. If true, it moves to one interval from now.
     private func due(_ moment: inout UInt64, _ interval: UInt64) -> Bool {
         guard now >= moment else { return false }
         moment = now + interval
         return true
     }
 
+    /// Sends a duty with `parameters`, unless its last answer is still awaited. Each change of `setIdle` is sent.
     func send(_ duty: Duty, _ statement: PGStatement) {
         guard !dutiesUnderWay.contains(duty) || duty == .setIdle else { return }
         do throws(PGError) {
@@ -158,6 +163,7 @@ extension RunLoop {
 
     /// Sets whether INSERTs notify this worker.
     func setIdle(_ isIdle: Bool) {
+        // Without a number or a session the row cannot be written, so the worker polls.
         guard dispatcher.worker > 0, duties.isReady else { return dispatcher.pickup.connectionLost() }
         StoreCalls.setIdle(worker: dispatcher.worker, isIdle, into: &parameters)
         send(.setIdle, StoreStatement.setIdle)
@@ -177,16 +183,16 @@ extension RunLoop {
             for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
             if abortsAnnounced { schedule.aborts = now }
         case .lead:
-            let held = result.optionalInt64(0, 0)
-            if (held == nil) != (epoch == nil) {
-                configuration.log(.leading(held != nil))
-                pruneSchedule.leads(held != nil, now: now)
-                if held != nil { treeCursor.leads(now: now) }
+            let newEpoch = result.optionalInt64(0, 0)
+            if (newEpoch == nil) != (epoch == nil) {
+                configuration.log(.leading(newEpoch != nil))
+                pruneSchedule.leads(newEpoch != nil, now: now)
+                if newEpoch != nil { treeCursor.leads(now: now) }
             }
             hasAskedForLead = true
-            if held == nil { tellRestOfFailures() }
-            if let held, cursors.lead(epoch: held) { tickCursor = TickCursor() }
-            epoch = held
+            if newEpoch == nil { tellRestOfFailures() }
+            if let newEpoch, cursors.lead(epoch: newEpoch) { tickCursor = TickCursor() }
+            epoch = newEpoch
         case .runQueueDuties:
             if !result.bool(0, 0) {
                 epoch = nil

@@ -16,7 +16,7 @@ extension RunLoop {
         guard jobs.isReady else { return }
         dispatcher.isUnheard = liveness.isUnheard(now: now)
         prepare()
-        askWhatIsLocked()
+        askForLockedRows()
         while let (number, next) = dispatcher.nextExchange(now: now) {
             guard send(number, next) else { return dispatcher.takeBack(number, now: now) }
         }
@@ -29,7 +29,7 @@ extension RunLoop {
             if let batch = next.batch {
                 if dispatcher.hasShortLockTimeout(batch) {
                     parameters.removeAll()
-                    try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
+                    try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
                 }
                 batch.encode(
                     worker: worker, appVersion: configuration.appVersion, rows: &attemptRows, into: &parameters)
@@ -79,7 +79,7 @@ extension RunLoop {
         do throws(PGError) {
             if dispatcher.preparations[number]?.hasShortLockTimeout == true {
                 parameters.removeAll()
-                try jobs.append(StoreStatement.hurry, &parameters, tag: Tag.hurry)
+                try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
             }
             StoreCalls.prepare(
                 worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases,
@@ -96,6 +96,7 @@ extension RunLoop {
         guard let preparations, var waiting = dispatcher.preparationReturned(number) else { return }
         var longBodies = preparations.longBodies(result)
         for row in 0..<result.rowCount {
+            // The slices of long bodies follow after all jobs.
             if preparations.isSlice(result, row) { break }
             guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
             let body = longBodies.removeValue(forKey: job.lease.jobID)
@@ -122,7 +123,7 @@ extension RunLoop {
     }
 
     /// Asks which rows of deferred attempts are still locked.
-    private func askWhatIsLocked() {
+    private func askForLockedRows() {
         guard let (number, leases) = dispatcher.nextQuestion(now: now) else { return }
         StoreCalls.lockedLeases(worker: dispatcher.worker, leases, into: &parameters)
         do throws(PGError) {
@@ -187,7 +188,7 @@ extension RunLoop {
 
     /// One answer may take more than a second to process. After 100 ms the rest waits for the next turn, so that
     /// heartbeats go out in between.
-    private static let collecting: UInt64 = 100_000_000
+    private static let collectionLimit: UInt64 = 100_000_000
 
     /// Turns outcomes into finished attempts, and frees their slots.
     func collectOutcomes() {
@@ -200,7 +201,7 @@ extension RunLoop {
                 configuration.workerHealth?.callEnded(call.outcome)
                 dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
-            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collecting { return agent.putBack(calls) }
+            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collectionLimit { return agent.putBack(calls) }
         }
     }
 

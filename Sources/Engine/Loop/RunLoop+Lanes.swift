@@ -35,7 +35,7 @@ extension RunLoop {
         let due = dispatcher.laneDeadline(
             canRequest: duties.isReady && !dutiesUnderWay.contains(.acquireLanePermits), canClaim: jobs.isReady,
             now: now)
-        // After the end each turn of the loop checks it.
+        // Once the end has passed, each turn of the loop checks it, and as a deadline it would keep the loop awake.
         guard let end = liveness.end, now < end, dispatcher.lanes.isInUse else { return due }
         return min(due ?? .max, end)
     }
@@ -43,9 +43,9 @@ extension RunLoop {
     /// Requests permits and rate slots.
     func acquireLanePermits(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.acquireLanePermits) else { return }
-        let wishes = dispatcher.nextDraw(now: now)
-        guard !wishes.isEmpty else { return }
-        StoreCalls.acquireLanePermits(worker: worker, wishes, into: &parameters)
+        let requests = dispatcher.nextDraw(now: now)
+        guard !requests.isEmpty else { return }
+        StoreCalls.acquireLanePermits(worker: worker, requests, into: &parameters)
         requestSent = now
         send(.acquireLanePermits, StoreStatement.acquireLanePermits)
         if !dutiesUnderWay.contains(.acquireLanePermits) { dispatcher.lanes.requestFailed() }

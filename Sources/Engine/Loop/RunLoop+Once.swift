@@ -7,17 +7,17 @@ internal import PGClient
 extension RunLoop {
     /// Asks which work is left, while this worker is idle.
     func lookForEnd() {
-        guard var watch = once, !shutdown.isRequested else { return }
-        defer { once = watch }
-        guard !isAtWork else { return watch.worked(now: now) }
-        guard mayAskForEnd else { return watch.claims() }
-        guard watch.asks(now: now) else { return }
+        guard var check = once, !shutdown.isRequested else { return }
+        defer { once = check }
+        guard !isAtWork else { return check.worked(now: now) }
+        guard mayAskForEnd else { return check.claims() }
+        guard check.asks(now: now) else { return }
         StoreCalls.workLeft(queues: configuration.queues, into: &parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.workLeft, &parameters, tag: Tag.workLeft)
         } catch {
             // A `lost` event follows.
-            watch.askingFailed(now: now)
+            check.askingFailed(now: now)
         }
     }
 

@@ -15,6 +15,7 @@ extension RunLoop {
         lookAtSchema()
     }
 
+    /// Asks for the history of migrations.
     func lookAtSchema() {
         guard configuration.schema != nil else { return schemaSeen(nil) }
         parameters.removeAll()
@@ -28,6 +29,8 @@ extension RunLoop {
 
     /// Handles the history. A worker with a number stops as if by a signal. Running calls end and are stored if
     /// possible, and jobs are handed back.
+    ///
+    /// - Parameter state: the state of the schema; nil if it is unknown.
     func schemaSeen(_ state: SchemaState?) {
         if schemaRecheck.cannotEnlist {
             let advice =

@@ -20,27 +20,28 @@ extension RunLoop {
             configuration.log(.connectionLost(session: "jobs", reason: error.description))
             agent.makeRoom()
             once?.askingFailed(now: now)
+            // Tags up to 3 belong to no exchange.
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
-        case .notification(let news): heard(news)
+        case .notification(let notification): heard(notification)
         case .retryAt: break
         }
     }
 
     /// Handles a notification. NOTIFY arrives on the claiming session, so its backend is awake when the claim follows.
-    private func heard(_ news: PGNotification) {
-        if news.payload == "abort" {
+    private func heard(_ notification: PGNotification) {
+        if notification.payload == "abort" {
             schedule.aborts = 0
             abortsAnnounced = true
-        } else if news.payload == "credentials" {
+        } else if notification.payload == "credentials" {
             credentials.heard(now: now)
         } else {
-            let job = AnnouncedJob(payload: news.payload)
+            let job = AnnouncedJob(payload: notification.payload)
             if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
             jobsAnnounced(job)
             // An announced job is ready, so it does not wait for a leader's duty.
             if job != nil { return }
-            if news.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
-            if news.payload == "tracks" {
+            if notification.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
+            if notification.payload == "tracks" {
                 dispatcher.pollSchedule.trackIsAwaited(now: now)
                 if epoch != nil { schedule.queueDuties = now }
             }
@@ -56,7 +57,7 @@ extension RunLoop {
         case Tag.enlist: enlisted(result)
         case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
-        case Tag.hurry: break
+        case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
         case Tag.workLeft: workLeftTold(result.optionalText(0, 0))
         default:
@@ -80,11 +81,11 @@ extension RunLoop {
             configuration.log(.statementFailed(verb: "enlist", error: error))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
-        case Tag.hurry:
+        case Tag.shortLockTimeout:
             // If this statement failed, the later statements of its transaction only report that an earlier statement
             // failed.
             if error.code != .aborted {
-                configuration.log(.statementFailed(verb: "hurry", error: error))
+                configuration.log(.statementFailed(verb: "short_lock_timeout", error: error))
                 dispatcher.rest(now: now)
             }
         case Tag.askAfterDuties: break
@@ -150,9 +151,9 @@ extension RunLoop {
         configuration.log(.enlisted(worker: worker, heldLeases: held.count))
         schedule = Schedule()
         callReports.forget()
-        // Notifications that were sent while the worker did not listen are in the table.
+        // The table `aborts` has the cancellations whose notifications this worker has missed.
         abortsAnnounced = true
-        // The answer of a look under way is dropped, since it was sent for the old number.
+        // The answer of a settle under way is dropped, since it was sent under the old number.
         treeCursor.membersEnded(now: now)
     }
 

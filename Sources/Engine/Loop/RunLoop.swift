@@ -66,6 +66,7 @@ public final class RunLoop {
     /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
     /// ended meanwhile.
     var abortsAnnounced = false
+    /// Whether the promoting under way started at the beginning, and when it was sent.
     var isFullBatch = false
     var queueDutiesStarted: UInt64 = 0
 
@@ -79,6 +80,7 @@ public final class RunLoop {
     var hasAskedForLead = false
 
     var databaseClock = DatabaseClock()
+    /// When the last request for lane permits was sent.
     var requestSent: UInt64 = 0
     var liveness = Liveness()
     var jobsSilence = SessionSilence()

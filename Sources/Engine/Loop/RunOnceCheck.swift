@@ -42,7 +42,7 @@ struct RunOnceCheck {
     /// When the last answered fold began.
     private var folded: UInt64?
 
-    /// A check without any knowledge.
+    /// A check before its first question. `isBound`: whether the worker takes jobs of certain queues only.
     init(isBound: Bool) { self.isBound = isBound }
 
     /// Records that a call or a write is under way.
@@ -51,8 +51,8 @@ struct RunOnceCheck {
         isVoid = true
     }
 
-    /// Records that this worker, as the leader, has made jobs of some queue ready. Each question then finds them among
-    /// the scheduled or the ready jobs.
+    /// Records that this worker, as the leader, has made jobs of some queue ready. The minute of patience begins anew,
+    /// since these jobs can become calls only now.
     mutating func makesReady(now: UInt64) { moved = now }
 
     /// Records that a claim is under way. An answer that arrives now may be from before or after the claim.
@@ -94,6 +94,7 @@ struct RunOnceCheck {
             nextAsk = now + RunOnceCheck.pause
             return .fold
         }
+        // Batches, chains and schedules may belong to other queues only.
         let isForeign = isBound && ["tree", "schedule"].contains(left)
         let end = isForeign ? progress + RunOnceCheck.foreignPatience : max(progress, moved) + RunOnceCheck.patience
         guard now >= end else { return .goOn }

@@ -86,14 +86,14 @@ struct SessionPlan {
         return session
     }
 
-    /// The configuration of a session. A session of the worker's own gets its settings once. Behind PgBouncer each
+    /// The configuration of a session. Without PgBouncer a session gets its settings once. Behind PgBouncer each
     /// transaction sets the most important ones, since the next transaction may use another connection.
     private func session(
         limits: KeyValuePairs<String, String>, _ settings: [String]
     ) -> PGSession.Configuration {
-        let told = limits.map { "set_config('\($0.key)', '\($0.value)', \(isPooled))" }
+        let calls = limits.map { "set_config('\($0.key)', '\($0.value)', \(isPooled))" }
         let path = isPooled ? [SearchPath.localExpression] : []
-        let limit = "select " + (path + [TransactionTimeout.off(isLocal: isPooled)] + told).joined(separator: ", ")
+        let limit = "select " + (path + [TransactionTimeout.off(isLocal: isPooled)] + calls).joined(separator: ", ")
         return PGSession.Configuration(
             string: database,
             // The limits come first. Until they are set, the limits of the role hold.

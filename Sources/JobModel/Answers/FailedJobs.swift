@@ -13,7 +13,7 @@ public struct FailedJobs: Equatable, Sendable {
     public var lane: String?
     /// The state of all of them: `failed` or `unknown`.
     public var state: String
-    /// The attempts of the one job; nil if it runs again already.
+    /// How many attempts `job` has had; nil if it runs again already.
     public var attempt: Int?
     /// The error code of the failure.
     public var code: String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The work that follows when a job has ended, in addition to its result.
+/// The work that follows when an attempt is stored, in addition to its result.
 public struct FollowUp: OptionSet, Sendable {
     /// One bit for each kind of work.
     public let rawValue: UInt8
@@ -16,6 +16,6 @@ public struct FollowUp: OptionSet, Sendable {
     public static let outcome = FollowUp(rawValue: 2)
     /// The job may be ready at once, for its next page.
     public static let page = FollowUp(rawValue: 4)
-    /// The job is ready again at its old place, for another server. Only a survey finds it there.
+    /// The job is ready again at its old place, for another server. Other workers find it there only by a survey.
     public static let place = FollowUp(rawValue: 8)
 }

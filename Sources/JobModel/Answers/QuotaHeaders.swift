@@ -26,7 +26,7 @@ struct QuotaHeaders {
     /// Finds the used-up quotas.
     ///
     /// - Parameters:
-    ///   - mayLackRemaining: whether a quota without a readable rest counts as used up.
+    ///   - mayLackRemaining: whether a quota without a readable number of remaining calls counts as used up.
     ///   - now: seconds since 1970, for servers that send a moment instead of a wait.
     func reset(mayLackRemaining: Bool, now: Int64) -> Reset {
         let values = lists.mapValues { $0.joined(separator: ",") }

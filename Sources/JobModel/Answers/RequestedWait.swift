@@ -17,7 +17,7 @@ public struct RequestedWait: Equatable, Sendable {
     /// Reads a block of lines `name: value` and LF, with names in lower case.
     ///
     /// - Parameters:
-    ///   - status: with 429, a quota without a readable rest counts as used up.
+    ///   - status: with 429, a quota without a readable number of remaining calls counts as used up.
     ///   - now: seconds since 1970 by the server's clock.
     public init(_ block: [UInt8], status: Int, now: Int64) {
         var quota = QuotaHeaders()

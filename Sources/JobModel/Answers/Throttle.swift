@@ -29,6 +29,7 @@ public struct Throttle: Equatable, Sendable {
         }
         scope = [409, 413, 423].contains(response.status) ? .job : .lane
         isRefusal = response.status == 420 || response.status == 429
+        // A `Retry-After` below a second gives way to the reset of a quota.
         wait =
             response.retryAfter.flatMap { $0 >= .seconds(1) ? $0 : nil } ?? response.quotaReset ?? response.retryAfter
     }

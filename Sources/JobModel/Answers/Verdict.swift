@@ -78,7 +78,7 @@ public struct Verdict: Equatable, Sendable {
         case .failure(let failure):
             self = Verdict.judge(failure, isAtMostOnce: isAtMostOnce, isIdempotent: isIdempotent, attempt: attempt)
         }
-        // This ends, because each such attempt must have made the file longer than all before.
+        // The number of such attempts is limited, because each makes the file longer than all attempts before.
         if kind == .retryable, let download = outcome.download, download.gained > 0 {
             kind = download.gained < Verdict.smallGain ? .gainedLittle : .progressed
         }
@@ -125,7 +125,7 @@ public struct Verdict: Equatable, Sendable {
             return Verdict(
                 followsWholeAnswer(failure.code) ? .failed : .unknown, failure.code, failure.message)
         }
-        // The status is a success, so the server has acted.
+        // A body that cannot be decoded comes with a success status, so the server has acted.
         let canRetry = failure.isRetryable && (failure.code != .decode || attempt <= 1 && isIdempotent)
         return Verdict(canRetry ? .retryable : .failed, failure.code, failure.message)
     }
@@ -135,8 +135,9 @@ public struct Verdict: Equatable, Sendable {
     /// The server must have failed, and either no byte was sent or the method may be repeated. A failure that a retry
     /// would not cure stays. If the server asks to be called later, another server may still take the call.
     ///
-    /// - Parameter method: the method of the call. An Idempotency-Key does not count, since servers need not share
-    ///   their keys.
+    /// - Parameters:
+    ///   - server: the server of this attempt.
+    ///   - method: the method of the call. An Idempotency-Key does not count, since servers need not share their keys.
     public mutating func goOnward(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
         guard kind == .retryable || kind == .held, let server, server.hasNext,
             ServerHealth(outcome) == .failed

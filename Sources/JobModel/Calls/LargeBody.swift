@@ -6,7 +6,7 @@ public struct LargeBody: Equatable, Sendable {
     public var bytes: Int
     /// Whether it is one block of bytes, and neither a form nor parts.
     public var isPlain: Bool
-    /// Whether the database returns it in slices. A row may contain 1 MiB at once.
+    /// Whether the database returns it in slices. True for plain bodies above 1 MiB.
     public var comesInSlices: Bool
 
     /// A body of this size.

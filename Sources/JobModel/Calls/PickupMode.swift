@@ -19,6 +19,7 @@ public struct PickupMode: Sendable, Equatable {
     static let pollInterval: UInt64 = 2_000_000
     /// The poll interval while listening, and if listening is not possible: 250 ms.
     public static let fallbackInterval: UInt64 = 250_000_000
+    /// After so many empty claims in a row the worker listens.
     static let emptyPollsBeforeListening = 25
     /// More notifications than this in half a second cost more than polls.
     static let wakeLimit = 100

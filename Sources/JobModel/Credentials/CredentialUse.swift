@@ -53,10 +53,10 @@ extension HTTPCall {
     public mutating func logIn(with use: CredentialUse, _ secrets: Secrets) -> Verdict? {
         var value: String
         if use.isBasic {
-            guard let user = secrets["username"] else { return HTTPCall.nothing(use) }
+            guard let user = secrets["username"] else { return HTTPCall.missingSecret(use) }
             value = Base64.encode([UInt8]("\(user):\(secrets["password"] ?? "")".utf8))
         } else {
-            guard let token = secrets.token else { return HTTPCall.nothing(use) }
+            guard let token = secrets.token else { return HTTPCall.missingSecret(use) }
             value = token
         }
         switch use.place {
@@ -111,13 +111,14 @@ extension HTTPCall {
         let end = url[mark...].firstIndex(of: "#") ?? url.endIndex
         let all = url[url.index(after: mark)..<end].split(separator: "&", omittingEmptySubsequences: false)
         let kept = all.filter { argument in
-            plain(argument.prefix { $0 != "=" }) != Array(name.utf8)
+            percentDecoded(argument.prefix { $0 != "=" }) != Array(name.utf8)
         }
         guard kept.count < all.count else { return url }
         return url[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")) + url[end...]
     }
 
-    private static func plain(_ escaped: Substring) -> [UInt8] {
+    /// The bytes of an argument's name, decoded from `%XX` and `+`.
+    private static func percentDecoded(_ escaped: Substring) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = escaped.utf8[...]
         while let byte = rest.popFirst() {
@@ -133,7 +134,7 @@ extension HTTPCall {
         return bytes
     }
 
-    private static func nothing(_ use: CredentialUse) -> Verdict {
+    private static func missingSecret(_ use: CredentialUse) -> Verdict {
         Verdict(.failed, .notLoggedIn, "credential \(use.name) has no secret to send; log in and retry the job")
     }
 }

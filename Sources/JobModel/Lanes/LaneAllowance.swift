@@ -7,23 +7,26 @@ struct LaneAllowance: Sendable {
     private var isKnown = false
     /// How many calls may be in flight; nil: no limit.
     private var permits: Int?
+    /// The most calls in flight while other workers wait for permits.
     private var share = 0
     /// Whether each call needs a rate slot.
     private var isRated = false
+    /// The granted rate slots, and how much later than its slot a call may begin.
     private var slots = LaneSlots()
     private var tolerance: UInt64 = 0
     /// Calls in flight, and rows that claims under way may bring.
     private(set) var used = 0
     /// How many of them have not begun.
     private var waiting = 0
-    private var grantedAt: UInt64 = 0
+    /// When the last request was sent.
+    private var requestedAt: UInt64 = 0
     /// No request for permits, or for rate slots, before these moments: the last grant had none.
     private var fullUntil: UInt64 = 0
     private var emptyUntil: UInt64 = 0
     private var lastUse: UInt64 = 0
     /// Calls that began at rate slots since the last request.
     private var begun = 0
-    /// The highest use since a moment, within a second.
+    /// The highest value of `used` since `peakSince`. A new measurement begins after a second.
     ///
     /// A worker that has not needed its permits requests one more than it used. Otherwise a worker with an occasional
     /// job would hold half of the permits against a worker with a backlog.
@@ -44,8 +47,8 @@ struct LaneAllowance: Sendable {
         dropLapsed(now)
         let near = slots.count(until: now + lead) - waiting
         guard near > 0 else { return 0 }
-        let company = slots.count(until: now + lead + LanePermits.company) - waiting
-        return min(calls, max(near, min(company, wanted / 2)))
+        let following = slots.count(until: now + lead + LanePermits.company) - waiting
+        return min(calls, max(near, min(following, wanted / 2)))
     }
 
     mutating func reserve(_ count: Int) {
@@ -102,7 +105,7 @@ struct LaneAllowance: Sendable {
 
     /// When to send a request; nil if none is needed.
     mutating func requestDue(isWanted: Bool, free: Int, now: UInt64) -> UInt64? {
-        let earliest = grantedAt == 0 ? 0 : grantedAt + LanePermits.leastInterval
+        let earliest = requestedAt == 0 ? 0 : requestedAt + LanePermits.leastInterval
         guard isKnown else { return isWanted || used > 0 ? earliest : nil }
         dropLapsed(now)
         let retry = max(earliest, emptyUntil)
@@ -113,7 +116,7 @@ struct LaneAllowance: Sendable {
             if let permits, permits > used { return max(earliest, lastUse + LanePermits.keepInterval) }
             return nil
         }
-        let renew = grantedAt + LanePermits.renewInterval
+        let renew = requestedAt + LanePermits.renewInterval
         guard free > 0 else { return renew }
         let calls = permits.map { min($0, share) - used }
         if let calls, calls <= 0 { return used == 0 || share > used ? min(renew, max(earliest, fullUntil)) : renew }
@@ -129,10 +132,10 @@ struct LaneAllowance: Sendable {
     mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
         // The number of calls that began since the last request predicts how many will begin soon. An old request
         // predicts nothing.
-        let elapsed = max(now - grantedAt, LanePermits.leastInterval)
+        let elapsed = max(now - requestedAt, LanePermits.leastInterval)
         let pace = elapsed < LanePermits.horizon ? Int(UInt64(begun) * LanePermits.outlook / elapsed) : 0
         begun = 0
-        grantedAt = now
+        requestedAt = now
         var more = isWanted ? free : 0
         var wanted = 0
         if let permits, isKnown, !isRated, now >= peakSince + LanePermits.renewInterval {
@@ -176,7 +179,7 @@ struct LaneAllowance: Sendable {
         permits = nil
         share = 0
         slots = LaneSlots()
-        grantedAt = 0
+        requestedAt = 0
         emptyUntil = 0
         fullUntil = 0
     }

@@ -34,7 +34,7 @@ public struct LanePermits: Sendable {
     private var isRequesting = false
     /// How long before its slot a job may be claimed: the duration of a claim.
     private var lead: UInt64 = 10_000_000
-    /// The slots of claimed jobs that wait for their rate slot, in order, by lane.
+    /// The worker's slots of claimed jobs that wait for a rate slot, in order, by lane.
     private var pending: [Int32: [Int]] = [:]
 
     /// A set without lanes.
@@ -61,7 +61,7 @@ public struct LanePermits: Sendable {
         lanes[lane]?.unreserve(count, now: now)
     }
 
-    /// Records how long a claim took.
+    /// Records how long a claim took. `lead` rises at once and falls slowly, so that a claim seldom comes too late.
     public mutating func claimTook(_ time: UInt64) {
         let wanted = min(max(time + time / 2 + 2_000_000, 5_000_000), 150_000_000)
         lead = wanted > lead ? wanted : lead - (lead - wanted) / 16
@@ -101,17 +101,17 @@ public struct LanePermits: Sendable {
     ///   - isWanted: whether a lane is known to have work.
     public mutating func request(free: Int, now: UInt64, isWanted: (Int32) -> Bool) -> [LaneRequest] {
         guard !isRequesting else { return [] }
-        var wishes: [LaneRequest] = []
-        for lane in lanes.keys.sorted() where wishes.count < LanePermits.requestLimit {
+        var requests: [LaneRequest] = []
+        for lane in lanes.keys.sorted() where requests.count < LanePermits.requestLimit {
             guard let due = lanes[lane]?.requestDue(isWanted: isWanted(lane), free: free, now: now), due <= now else {
                 continue
             }
-            if let wish = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) {
-                wishes.append(wish)
+            if let request = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) {
+                requests.append(request)
             }
         }
-        isRequesting = !wishes.isEmpty
-        return wishes
+        isRequesting = !requests.isEmpty
+        return requests
     }
 
     /// Takes the answer to the requests.

@@ -28,9 +28,10 @@ extension KnownTracks {
             let sharing = min(hot[index].count, KnownTracks.visitLimit - visits.count)
             guard sharing > 0 else { break }
             let isCrowded = hot[index].count > limit
-            let most = isCrowded ? min(limit, KnownTracks.helping) : limit
+            let most = isCrowded ? min(limit, KnownTracks.rowsPerTurn) : limit
             shares.append((hot[index].priority, Int32(isCrowded ? most : (limit + sharing - 1) / sharing)))
             let share = max(isCrowded ? most : 1, share(of: limit, among: hot[index], inFlight))
+            // Moved out of the array and back below. Otherwise the first change would copy the lines.
             var level = hot[index]
             hot[index] = TrackLevel(priority: level.priority)
             let before = visits.count
@@ -77,20 +78,20 @@ extension KnownTracks {
         lanes: inout LanePermits, now: UInt64
     ) {
         regularsAreNext.toggle()
-        let helping = min(limit, KnownTracks.helping)
+        let turnRows = min(limit, KnownTracks.rowsPerTurn)
         let half = (limit + (regularsAreNext ? 1 : 0)) / 2
         let slots = limit + inFlight.values.reduce(0, +)
-        let share = max(helping, slots / (2 * max(1, level.count(.regulars))))
+        let share = max(turnRows, slots / (2 * max(1, level.count(.regulars))))
         var left = limit
         for (lines, rows) in [(TrackLevel.Lines.regulars, half), (.newcomers, limit)] {
-            let most = lines == .regulars ? min(half, max(helping, half / max(1, level.count(.regulars)))) : helping
+            let most = lines == .regulars ? min(half, max(turnRows, half / max(1, level.count(.regulars)))) : turnRows
             guard visits.count < KnownTracks.visitLimit, min(rows, left) > 0 else { continue }
             left -= take(
                 min(count, level.count(lines), KnownTracks.visitLimit - visits.count), rows: min(rows, left),
                 from: &level, lines,
                 into: &visits, lanes: &lanes, now: now
             ) { track, _ in
-                let room = (lines == .regulars ? share : helping) - inFlight[track, default: 0]
+                let room = (lines == .regulars ? share : turnRows) - inFlight[track, default: 0]
                 return room > 0 ? Int32(min(most, room)) : 0
             }
         }
@@ -115,7 +116,7 @@ extension KnownTracks {
     }
 
     /// The rows of one track in a turn, if there are more tracks than wanted rows.
-    private static let helping = 4
+    private static let rowsPerTurn = 4
 
     /// Moves up to `count` tracks to the end of their line and plans visits, until `rows` are planned. A cap of 0 skips
     /// the track. Returns the number of planned rows.

@@ -16,8 +16,8 @@ public struct KnownTracks: Sendable {
     public static let visitLimit = 64
     /// Above this number tracks are dropped, those without work first. A later survey finds them again.
     public static let memoryLimit = 4096
-    /// A track without rows during so many surveys is dropped. They take 17 minutes to six hours. The leader removes
-    /// unused tracks after a day.
+    /// A track without rows during so many surveys is dropped, after 17 minutes to six hours. The leader removes unused
+    /// tracks after a day.
     static let surveysKept: UInt64 = 4096
 
     /// One line of a survey.
@@ -59,6 +59,7 @@ public struct KnownTracks: Sendable {
 
     struct Entry: Sendable {
         var priority: Int16
+        /// The watermark. The next visit takes rows after it.
         var mark: Int64
         /// Whether the last visit or survey found work and did not exhaust it.
         var isHot = true
@@ -89,6 +90,7 @@ public struct KnownTracks: Sendable {
     var entries: [Int32: Entry] = [:]
     /// The tracks with work, the highest priority first.
     var hot: [TrackLevel] = []
+    /// The tracks without known work.
     var cold = TrackLevel(priority: 0)
     /// The tracks outside of the lines, by lane.
     var parked: [Int32: [Int32]] = [:]

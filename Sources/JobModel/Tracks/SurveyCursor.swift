@@ -7,7 +7,7 @@
 public struct SurveyCursor: Sendable {
     /// The most tracks of one survey.
     static let stepLimit = 128
-    /// The least tracks of one survey, even if fewer fit into the known tracks.
+    /// The fewest tracks of one survey, even if fewer fit into the known tracks.
     static let leastStep = 16
 
     /// The range of tracks of one survey.

@@ -5,8 +5,8 @@ internal import PGClient
 
 /// `worker submit FILE|-`: inserts a job, batch or chain from a JSON object.
 enum SubmitCommand {
-    /// `postrider.submit` accepts 1 MB. The command reads up to 2 MiB, so that the server's message is shown for a
-    /// larger text.
+    /// `postrider.submit` accepts 1 MB. The command reads up to 2 MiB, so that a text between the two limits gets the
+    /// server's message.
     private static let limit = 2 << 20
 
     static let spec = CommandSpec(
@@ -27,7 +27,7 @@ enum SubmitCommand {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw .usage("FILE \(quoted(path))", "not UTF-8", "give one JSON object in UTF-8")
             }
-            if text.allSatisfy(\.isWhitespace) { throw .usage("FILE \(quoted(path))", "is empty", right) }
+            if text.allSatisfy(\.isWhitespace) { throw .usage("FILE \(quoted(path))", "is empty", example) }
             let connection = try Database.open(arguments)
             if let defect = try defect(text, path, connection) { throw defect }
             do throws(PGError) {
@@ -40,16 +40,18 @@ enum SubmitCommand {
                         to: .error)
                     return .clean
                 }
-                Terminal.write(try Terminal.isTerminal(.output) ? line(id, connection) : "\(id)\n")
+                Terminal.write(try Terminal.isTerminal(.output) ? idLine(id, connection) : "\(id)\n")
                 return .clean
             } catch {
                 throw Database.failure(error)
             }
         })
 
-    private static let right = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
+    private static let example = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
 
-    /// The defect of a text that is not JSON: file, line and reason, without quoting the text. Nil for JSON.
+    /// The defect of a text that is not JSON: file, line and reason. Nil for JSON.
+    ///
+    /// PostgreSQL's error would quote the text, which may hold passwords. So this check comes before the submit.
     private static func defect(
         _ text: String, _ path: String, _ connection: borrowing PGConnection
     ) throws(CommandError) -> CommandError? {
@@ -59,14 +61,14 @@ enum SubmitCommand {
             let found = try connection.query(
                 "select line::text, reason from postrider_internal.json_defect($1)", &parameters)
             guard let line = found.optionalText(0, 0) else { return nil }
-            return .usage("FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, 1))", right)
+            return .usage("FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, 1))", example)
         } catch {
             throw Database.failure(error)
         }
     }
 
     /// The id. For a batch or chain also its kind and size: `12 (chain, 3 children)`.
-    private static func line(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> String {
+    private static func idLine(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> String {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
         let job = try connection.query(
