@@ -28,7 +28,7 @@ struct IdleConnectionTests {
     ]
 
     @Test(arguments: late.indices, [true, false])
-    func `late bytes are no answer to the next call, which is made once, on a new connection`(
+    func `after late bytes on an idle connection, the next call is sent once on another`(
         index: Int, isSeen: Bool
     ) throws {
         let (method, first, bytes) = Self.late[index]
@@ -59,7 +59,7 @@ struct IdleConnectionTests {
         (.get, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
         (.get, "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 2\r\n\r\n{}"),
     ])
-    func `a second answer in one piece with the first is nobody's`(method: HTTPMethod, first: String) throws {
+    func `a second answer behind the first in one read answers no call`(method: HTTPMethod, first: String) throws {
         // Two variants: the second is longer than one read of libcurl, so libcurl drops only a part of it.
         for rest in [Self.answer("200 OK"), Self.answer("200 OK", body: String(repeating: "x", count: 20_000))] {
             let target = try TargetServer { request in
@@ -74,7 +74,7 @@ struct IdleConnectionTests {
         }
     }
 
-    @Test func `a server's end of an idle connection wakes the owner once, and the next call is made anew`() throws {
+    @Test func `after the server closes an idle connection, the next call opens another`() throws {
         let target = try TargetServer { request in
             TargetStep.answer(200, "right") + (request.turn == 1 ? [.pause(milliseconds: 50), .close] : [])
         }
@@ -89,7 +89,7 @@ struct IdleConnectionTests {
         #expect(try outcome.response().text == "right" && !outcome.reused)
     }
 
-    @Test func `a download keeps its open connection, though head and body come in the turn of its request`() throws {
+    @Test func `a download completes even if its answer arrives while the request is written`() throws {
         // More than one read of libcurl: the rest makes the descriptor readable.
         let size = 200_000
         let server = try InstantAnswerServer(answer: Self.answer("200 OK", body: String(repeating: "x", count: size)))
@@ -112,7 +112,7 @@ struct IdleConnectionTests {
     }
 
     @Test(arguments: [true, false])
-    func `over TLS an idle connection stays open, whatever tickets and settings the server sends`(shares: Bool) throws {
+    func `an idle TLS connection stays open despite session tickets and HTTP/2 settings`(shares: Bool) throws {
         let nginx = try NginxServer(firstPort: 21_970)
         let folder = try TestFolder()
         let driver = try AgentDriver(caFile: nginx.caFile, filesRoot: folder.path)
@@ -128,7 +128,7 @@ struct IdleConnectionTests {
     }
 
     @Test(arguments: ["1.2", "1.3"], ["/late", "/joined"])
-    func `over TLS, too, late bytes are no answer, not even those that the record of an answer held`(
+    func `late bytes over TLS never answer a call, even inside the first answer's record`(
         tls: String, path: String
     ) throws {
         let nginx = try NginxServer(firstPort: 21_980)
