@@ -302,6 +302,7 @@ extension HTTPAgent {
             proxy: transport.proxy, interface: transport.interface, caFile: transport.caFile, pins: transport.pins)
         guard let other = try? takeTransfer(for: bare) else { return false }
         other.slot = flight.transfer.slot
+        other.setRoom(flight.call.answerRoom)
         next.transport = bare
         next.transfer = other
         let isReady = !flight.call.usesCookies || other.setCookies(flight.transfer.cookies)

@@ -4,7 +4,7 @@ import JobModel
 import TestSupport
 import Testing
 
-/// An answer that has no memory yet waits, and is complete at the end.
+/// An answer waits until the agent gets memory for its body. Then it arrives complete.
 struct AnswerRoomTests {
     /// Turns until an answer waits, and returns its need.
     private func wait(_ driver: AgentDriver) throws -> WaitingAnswer {
@@ -24,7 +24,7 @@ struct AnswerRoomTests {
     }
 
     @Test(arguments: [1, 1_000, 16_384, 100_000, 2_999_999])
-    func `an answer with a length says how much it wants, and goes on where it was`(room: Int) throws {
+    func `an answer with Content-Length waits for memory and then continues where it stopped`(room: Int) throws {
         let body = CodedServer.body
         let target = try TargetServer { _ in
             [.send([UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
@@ -50,7 +50,8 @@ struct AnswerRoomTests {
     }
 
     @Test(arguments: ["gzip", "deflate", "gzip, gzip"])
-    func `an answer that is decoded stops in the middle of a piece and goes on there`(coding: String) throws {
+    func `a compressed answer waits for memory in mid-stream and then continues where it stopped`(coding: String) throws
+    {
         let server = try CodedServer()
         let driver = try AgentDriver()
         driver.agent.start(call(server.url + "/" + coding.replacing(" ", with: "%20"), room: 16_384), slot: 0)
@@ -78,7 +79,7 @@ struct AnswerRoomTests {
         #expect(coding.contains(",") ? waits == 1 : waits > 30)
     }
 
-    @Test func `the wait counts neither as slowness nor for the total limit, and what comes behind it does`() throws {
+    @Test func `waiting for memory does not count towards time limits, but a later stall does`() throws {
         let body = CodedServer.body
         let target = try TargetServer { request in
             let head = [UInt8]("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
@@ -101,7 +102,7 @@ struct AnswerRoomTests {
         #expect(failure.code == .slow || failure.code == .timeout, "\(failure)")
     }
 
-    @Test func `a call that waits can be cancelled, and one whose answer is too large ends`() throws {
+    @Test func `a call that waits for memory can be cancelled, and an oversized answer fails`() throws {
         let body = CodedServer.body
         let target = try TargetServer { _ in
             [.send([UInt8]("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + body), .close]
@@ -121,7 +122,30 @@ struct AnswerRoomTests {
         #expect(failure.code == .tooLarge && failure.message.contains("--memory"), "\(failure)")
     }
 
-    @Test func `a large body is sent without a copy, again and again`() throws {
+    @Test func `an answer also waits for memory after a redirect that drops the client certificate`() throws {
+        let nginx = try NginxServer(firstPort: 22_060)
+        let driver = try AgentDriver(caFile: nginx.caFile)
+        var call = call("https://localhost:\(nginx.tlsPort)/away", room: 4)
+        call.transport = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
+        driver.agent.start(call, slot: 0)
+        var waits = 0
+        var finished: [FinishedCall] = []
+        let limit = TestClock.now + 20_000_000_000
+        while finished.isEmpty {
+            try driver.turn(for: 20)
+            finished = driver.agent.takeFinished()
+            if driver.agent.hasWaitingAnswers {
+                waits += 1
+                driver.agent.giveRoom(slot: 0, bytes: 10_000)
+            }
+            try #require(TestClock.now < limit)
+        }
+        #expect(try finished[0].outcome.response().text == "127.0.0.1 ")
+        // The page of the redirect has more than 4 bytes, too.
+        #expect(waits == 2)
+    }
+
+    @Test func `one agent sends large, small and empty request bodies one after the other`() throws {
         let body = CodedServer.body
         let target = try TargetServer { request in TargetStep.answer(200, request.header("content-length") ?? "") }
         let driver = try AgentDriver()
