@@ -3993,7 +3993,7 @@ CREATE FUNCTION postrider_internal.end_descendants(p_tree bigint, p_state "char"
 REVOKE ALL ON FUNCTION postrider_internal.end_descendants FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_descendants TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0) RETURNS void
+CREATE FUNCTION postrider_internal.end_job(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0, p_status smallint DEFAULT NULL::smallint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;

@@ -39,6 +39,13 @@ struct ExplainTests {
             try explain(queue, id)
                 == "Job \(id) is ready, but no worker takes queue default now: b is silent since 2026-01-02 03:04:05 UTC; start it again, or another one."
         )
+        // Of several, it names the one that was alive last.
+        try enlist(queue, name: "c")
+        try queue.connection.execute(
+            "update postrider_internal.workers set heartbeat_at = '2026-01-02 03:09:00+00' where name = 'c'")
+        #expect(
+            try explain(queue, id).hasSuffix(
+                "now: c is silent since 2026-01-02 03:09:00 UTC; start it again, or another one."))
     }
 
     @Test func `explain counts running calls and jobs of higher priority as they are now`() throws {

@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_row postrider_internal.ready;
-  v_try postrider_internal.past_attempts;
+  v_last postrider_internal.past_attempts;
 begin
   select r.* into v_row from postrider_internal.ready r
    where r.track = p_track and r.seq = p_seq and r.fence = p_fence and r.worker > 0;
@@ -29,12 +29,14 @@ begin
   if not found then
     return null;
   end if;
-  select t.* into v_try from postrider_internal.past_attempts t where t.job_id = p_job order by t.fence desc limit 1;
+  select t.* into v_last from postrider_internal.past_attempts t where t.job_id = p_job order by t.fence desc limit 1;
   perform postrider_internal.end_job(
-    p_job, case when v_try.job_id is null then 'e' else 'f' end::"char", coalesce(v_try.error_code, 'expired'),
-    case when v_try.job_id is null then 'not started before expires_at'
-         else coalesce(v_try.error, 'expires_at came before the next call') || '; no time was left for another try' end,
-    v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - 1, v_row.rekey, v_try.started_at);
+    p_job, case when v_last.job_id is null then 'e' else 'f' end::"char", coalesce(v_last.error_code, 'expired'),
+    case when v_last.job_id is null then 'not started before expires_at'
+         else coalesce(v_last.error, 'expires_at came before the next call')
+           || '; no time was left for another try' end,
+    v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - 1, v_row.rekey, v_last.started_at,
+    p_status => v_last.status_code);
   return false;
 end
 $$;
