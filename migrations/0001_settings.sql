@@ -12,8 +12,8 @@ create table postrider.settings (
     check (idempotency_header ~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$'),
   -- A body of 200 MB takes a few MB in jobs, and three times its size in each worker that sends it.
   max_request_body bigint not null default 16777216,
-  -- answers Without a limit, a jsonpath of one client kept the claiming session busy for 30 s, and plain jobs waited
-  -- behind it.
+  -- answers
+  -- Without a limit, a jsonpath of one client kept the claiming session busy for 30 s, and plain jobs waited behind it.
   judge_timeout interval not null default '2 s',
   -- storage
   cache_max_bytes bigint not null default 268435456 check (cache_max_bytes >= 0),

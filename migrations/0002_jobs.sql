@@ -92,7 +92,7 @@ comment on table postrider.jobs is
 comment on column postrider.jobs.id is 'given by the database; also the first seq of the job in its track';
 comment on column postrider.jobs.kind is 'request, batch or chain';
 comment on column postrider.jobs.parent_id is 'the batch or chain that the job belongs to';
-comment on column postrider.jobs.position is 'place among the siblings';
+comment on column postrider.jobs.position is 'place among the siblings; null: the next free one';
 comment on column postrider.jobs.name is 'unique among siblings; templates refer to it';
 comment on column postrider.jobs.queue is
   'the queue, which decides which workers may take the job (worker --queue); members inherit it';
@@ -111,7 +111,7 @@ comment on column postrider.jobs.backoff is
 comment on column postrider.jobs.delivery is
   'at_least_once, or at_most_once: never sent again once bytes may have left; the job then ends as unknown';
 comment on column postrider.jobs.dedupe_key is 'unique while the job is unfinished';
-comment on column postrider.jobs.on_duplicate is 'error or skip';
+comment on column postrider.jobs.on_duplicate is 'if an unfinished job has the dedupe_key: error, or skip the new job';
 comment on column postrider.jobs.service is
   'row of services that gives base URL, headers, limits and credential; members with a relative URL inherit it';
 comment on column postrider.jobs.method is 'GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS';
@@ -145,11 +145,13 @@ comment on column postrider.jobs.require_data is
 comment on column postrider.jobs.download_to is 'path under the worker''s --files root';
 comment on column postrider.jobs.sha256 is 'expected checksum of a download, in hex';
 comment on column postrider.jobs.cache_ttl is 'how old a cached answer may be; null: no caching';
-comment on column postrider.jobs.cache_version is 'part of the cache metadata';
-comment on column postrider.jobs.cache_sensitive is 'part of the cache metadata';
+comment on column postrider.jobs.cache_version is 'only an answer stored with the same value serves the job';
+comment on column postrider.jobs.cache_sensitive is 'only an answer stored with the same value serves the job';
 comment on column postrider.jobs.ignore_cache is 'true: do not read the cache, but store the answer';
-comment on column postrider.jobs.paginate is 'fetch page after page';
-comment on column postrider.jobs.mode is 'batch: all, settle or first';
+comment on column postrider.jobs.paginate is
+  'object: how the job fetches a list page after page, like {"style": "page", "param": "page"}';
+comment on column postrider.jobs.mode is
+  'batch: all (each member must succeed), settle (members may fail) or first (one success is enough)';
 comment on column postrider.jobs.max_parallel is 'batch: how many members run at once';
 comment on column postrider.jobs.each is
   'batch: {"list": a template or an array, "do": a spec}; one member for each element, made when the batch begins';

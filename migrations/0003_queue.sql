@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The queue. The state of a job is the table that holds its row: ready (worker = 0: ready, otherwise running),
--- scheduled, results.
+-- The queue. The table that holds the row of a job is its state: ready (worker = 0: ready, otherwise running),
+-- scheduled, results. ARCHITECTURE.md lists the other tables.
 --
 -- ready is narrow, and a claim changes only columns that no index holds (a HOT update). So the hot path leaves no
 -- dead index entries. Each worker claims behind a watermark per track, which keeps the cost flat while an old
@@ -77,7 +77,7 @@ create table postrider_internal.ready (
   worker int not null default 0,           -- 0: not claimed
   attempt int not null default 0,
   max_attempts int not null,
-  rekey smallint not null default 0,       -- how often a user asked for a new Idempotency-Key
+  rekey smallint not null default 0,       -- how many new Idempotency-Keys: by retry, and one for each page
   at_most_once boolean not null default false,
   has_callbacks boolean not null default false,
   expires_at timestamptz,

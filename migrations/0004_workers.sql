@@ -2,7 +2,7 @@
 -- Workers, the lease of the leader, the phases of long calls, and the identity of the database.
 
 create table postrider_internal.workers (
-  id int generated always as identity primary key,   -- the epoch; a worker declared lost gets a new one
+  id int generated always as identity primary key,   -- never used again; a worker declared lost gets a new one
   start_id uuid,
   name text not null,
   version text not null,

@@ -3,8 +3,8 @@
 --
 -- The counters of servers change each second while there are calls. While a transaction stays open for hours, that
 -- leaves thousands of dead versions. So prepare reads server_routes, which has the same rows without counters. It is
--- written only when a server is changed, set aside or reactivated. A finish updates neither table; it appends to
--- server_deltas.
+-- written only when a server is changed, set aside or reactivated. A finish appends to server_deltas. It updates a
+-- server only to set it aside or to end its probe.
 
 create table postrider.servers (
   id int generated always as identity unique,
@@ -13,7 +13,7 @@ create table postrider.servers (
   environment text not null default 'release',
   position int not null,
   base_url text not null,
-  -- set by the leader
+  -- set by Postrider
   is_preferred boolean not null default false,
   state text not null default 'active',
   open_until timestamptz,

@@ -59,7 +59,7 @@ create table postrider_internal.throttled_lanes (
   at timestamptz not null
 ) with (fillfactor = 50);
 comment on table postrider_internal.throttled_lanes is
-  'lanes whose last answer was a 429, the length of the streak, and its time';
+  'lanes with a recent 429: its time and how many came in a row; streak 0: a call that began with it succeeded';
 
 create type postrider_internal.lane_signal as (
   track int,
@@ -88,7 +88,8 @@ create table postrider_internal.lane_rates (
   lane int primary key references postrider.lanes (id) on delete cascade,
   next_slot timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
-comment on table postrider_internal.lane_rates is 'the last slot given away in each lane with rate_limit';
+comment on table postrider_internal.lane_rates is
+  'one row for each lane with a limit, locked by acquire_lane_permits; next_slot: the last slot given away';
 
 create table postrider_internal.lane_permits (
   lane int not null references postrider.lanes (id) on delete cascade,

@@ -108,7 +108,7 @@ create type postrider_internal.spec_node as (
   place text,                              -- in the spec, like $.chain[1].batch[0]
   kind text,
   parent_kind text,
-  is_drawn boolean,                        -- in the "do" of an each: inserted later for each element
+  is_in_each boolean,                        -- in the "do" of an each: inserted later for each element
   spec jsonb,                              -- its columns, without the jobs below it
   each jsonb
 );

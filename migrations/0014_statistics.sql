@@ -9,7 +9,7 @@ create table postrider_internal.job_deltas (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   tracks int[] not null,
-  states "char"[] not null,                -- as in results; r: retried
+  states "char"[] not null,                -- as in results; for an attempt that ended no job its verdict
   jobs int[] not null,
   queue text,
   -- The leader looks up the times of a few hundred of these jobs a second. So the hot path pays only for a maximum of

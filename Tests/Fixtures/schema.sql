@@ -116,7 +116,7 @@ CREATE TYPE postrider_internal.spec_node AS (
 	place text,
 	kind text,
 	parent_kind text,
-	is_drawn boolean,
+	is_in_each boolean,
 	spec jsonb,
 	each jsonb
 );
@@ -3609,6 +3609,13 @@ CREATE FUNCTION postrider_internal.close_idle_gate() RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.close_idle_gate FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.close_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.common_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.common_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.common_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.conclude(p_limit integer, OUT ended integer, OUT more boolean, OUT has_parents boolean, OUT failure text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4205,6 +4212,13 @@ CREATE FUNCTION postrider_internal.explain_phase(p_job bigint, p_fence bigint) R
 REVOKE ALL ON FUNCTION postrider_internal.explain_phase FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.explain_phase TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.explain_scheduled(p_job postrider.jobs, p_lane text, p_idle text, p_page text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.explain_scheduled FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.explain_scheduled TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.explain_servers(p_job postrider.jobs) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4547,6 +4561,13 @@ CREATE FUNCTION postrider_internal.form_size(p_form jsonb) RETURNS numeric
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.form_size FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.grant_rights() RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.grant_rights FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.grant_rights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_basic_columns(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5303,6 +5324,13 @@ CREATE FUNCTION postrider_internal.milliseconds(p_interval interval) RETURNS int
 REVOKE ALL ON FUNCTION postrider_internal.milliseconds FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.milliseconds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.missing_job_message(p_id bigint) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.missing_job_message FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.missing_job_message TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.move_jobs_of_removed_tracks(p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5446,6 +5474,13 @@ CREATE FUNCTION postrider_internal.page_job(p_job postrider.jobs) RETURNS postri
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.page_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.page_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.page_key_defect(p_spec jsonb, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.page_key_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.page_key_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.page_next(p_job postrider.jobs, p_service postrider.services, p_last postrider_internal.fetched_pages, p_count integer, p_headers bytea, p_body bytea, p_encoding text, p_landed text, OUT next text, OUT cursor jsonb, OUT target text, OUT code text, OUT error text) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -5742,13 +5777,6 @@ CREATE FUNCTION postrider_internal.raise_foreign_parent(p_parent bigint, p_creat
 REVOKE ALL ON FUNCTION postrider_internal.raise_foreign_parent FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.raise_foreign_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.raise_missing_job(p_id bigint) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.raise_missing_job FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.raise_missing_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.raise_null_argument(p_name text, p_is_null boolean, p_hint text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5969,6 +5997,13 @@ CREATE FUNCTION postrider_internal.report_progress(p_worker integer, p_job bigin
 REVOKE ALL ON FUNCTION postrider_internal.report_progress FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.request_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.request_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.request_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.request_url(p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6000,6 +6035,15 @@ CREATE FUNCTION postrider.rerun_callback(id bigint) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider.rerun_callback FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.rerun_callback TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.rerun_failed_jobs(p_jobs bigint[]) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.rerun_failed_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.rerun_failed_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.reschedule(id bigint, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, priority integer DEFAULT NULL::integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6605,6 +6649,13 @@ CREATE FUNCTION postrider_internal.take_from_intake(p_list bigint, p_ids bigint[
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.take_from_intake FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.take_from_intake TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.target_defect(p_job postrider.jobs, p_service postrider.services, p_is_new boolean, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.target_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.target_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.template_defect(p_value text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

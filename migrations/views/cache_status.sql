@@ -38,5 +38,6 @@ comment on column postrider.cache_status.cache_metadata is
 comment on column postrider.cache_status.cache_data is
   'calls because the body of the entry was missing, changed, or did not fit the job';
 comment on column postrider.cache_status.stored is 'answers that were stored';
-comment on column postrider.cache_status.evicted is 'answers removed for space or because they were unused';
-comment on column postrider.cache_status.invalidated is 'answers removed by cache_invalidate';
+comment on column postrider.cache_status.evicted is 'answers removed for space, least recently used first';
+comment on column postrider.cache_status.invalidated is
+  'answers removed by cache_invalidate, or because a later call changed their URL (cache_mode http)';

@@ -37,7 +37,7 @@ comment on column postrider.credential_status.state is
   'active, refreshing, cooldown (a refresh failed and will be retried) or logged_off';
 comment on column postrider.credential_status.version is 'grows with each login and refresh';
 comment on column postrider.credential_status.expires_at is 'when the token ends, if known';
-comment on column postrider.credential_status.jobs_waiting is 'jobs that wait for its refresh';
+comment on column postrider.credential_status.jobs_waiting is 'jobs that wait for its refresh or are held';
 comment on column postrider.credential_status.has_secrets is 'whether secrets are stored';
 comment on column postrider.credential_status.is_sealed is 'whether a worker''s key has sealed them';
 comment on column postrider.credential_status.refreshes is 'number of refreshes';

@@ -70,5 +70,5 @@ comment on column postrider.lane_status.failing is 'whether most calls of the la
 comment on column postrider.lane_status.retry_rate is
   'allowed retries a second while the lane is failing; null: no limit';
 comment on column postrider.lane_status.held_by is
-  'what of the lane delays ready jobs: pause (also without ready jobs), max_in_flight or rate_limit; null: nothing';
+  'why the lane delays ready jobs: pause (also without ready jobs), max_in_flight or rate_limit; null: no delay';
 comment on column postrider.lane_status.next_call_at is 'with rate_limit: when the next call may begin; null: now';

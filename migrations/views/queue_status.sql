@@ -58,7 +58,7 @@ comment on column postrider.queue_status.skipped is 'requests that ended skipped
 comment on column postrider.queue_status.unknown is 'requests that ended unknown, since the beginning';
 comment on column postrider.queue_status.oldest_ready_age is 'waiting time of the oldest ready request; null: none';
 comment on column postrider.queue_status.rate_per_second is
-  'calls a second that ended in the last sixty seconds, with a share of the last calendar minute';
+  'requests a second that succeeded, failed or ended unknown in the last sixty seconds, an estimate';
 comment on column postrider.queue_status.estimated_drain is
   'time to run all ready requests at that rate; null: nothing ended';
 comment on column postrider.queue_status.paused is 'whether pause_queue paused it';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The rows among the last 100 that the reader may see. The limit at the end removes no row. It shows the planner that
--- there are few rows. The planner does not see this through the join, and would compile their expressions (60 ms).
+-- Takes the last 100 failures of all roles and shows those that the reader may see. The limit at the end removes no
+-- row. It shows the planner that there are few rows. Otherwise JIT would compile the expressions (60 ms).
 create or replace view postrider.recent_failures with (security_barrier) as
 select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
        postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request'

@@ -17,7 +17,7 @@ comment on column postrider.schedule_status.cron is 'the cron expression';
 comment on column postrider.schedule_status.timezone is 'time zone of cron';
 comment on column postrider.schedule_status.enabled is 'whether it makes jobs';
 comment on column postrider.schedule_status.overlap is
-  'what a tick does while the last job is unfinished: allow or skip';
+  'whether a tick makes a job while the last one is unfinished: allow or skip';
 comment on column postrider.schedule_status.catch_up is 'which missed ticks get jobs: one, all or none';
 comment on column postrider.schedule_status.catch_up_limit is 'most missed ticks that get jobs';
 comment on column postrider.schedule_status.jitter is 'longest random delay of a job after its tick';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- There are few rows: nothing here scans jobs.
+-- Reads only services and servers, of which there are few, and never jobs.
 create or replace view postrider.service_status as
 select s.name as service, e.environment,
        postrider_internal.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,

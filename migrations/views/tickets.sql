@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A security barrier, so that no condition of a reader is evaluated on a ticket of another role.
+-- A security barrier, so that no condition of a reader is evaluated on the ticket of a job that the reader may not see.
 create or replace view postrider_internal.tickets with (security_barrier) as
 select j.id, postrider_internal.ticket(k.secret, j.id) as ticket
   from postrider.jobs j cross join postrider_internal.ticket_key k

@@ -4,8 +4,8 @@
 -- would fail by their cancelled members. Each ends up to hundreds of jobs below it at once, the rest later, in any
 -- order.
 --
--- So it first locks the rows of ready in the same order as all other functions. It waits for a finish that holds such a
--- row while it holds no other lock.
+-- That order is not the lock order. So it first locks all these rows of ready by (track, seq), like all other
+-- functions. While it waits there for a finish, it holds no row that the finish needs.
 create or replace function postrider.cancel_all(queue text default null, lane text default null, tag text default null)
 returns bigint
 language plpgsql security definer
@@ -18,9 +18,9 @@ declare
   v_count bigint := 0;
   v_tracks int[];                          -- null: any
   v_tagged bigint[];                       -- null: any, or too many
-  v_looks_up boolean := false;
+  v_looks_up boolean := false;             -- compares the columns of each job in jobs
 begin
-  -- Jobs of a large INSERT that are still in intake.
+  -- Jobs of a large INSERT that are still in intake. feed moves them to ready.
   for v_id in
     select i.id from postrider_internal.intake i
      where (cancel_all.queue is null or i.queue = cancel_all.queue or cancel_all.queue = any (i.queues))
@@ -34,7 +34,7 @@ begin
   -- if very many have the tag.
   --
   -- Each job is looked up by its id (`offset 0`). By the tag, with statistics from before the INSERT, each row would be
-  -- compared with all of them: 58 s for 20,000.
+  -- compared with all of them: 58 s for 20,000 jobs.
   if num_nonnulls(cancel_all.queue, cancel_all.lane) > 0 then
     v_tracks := array(
       select t.id from postrider_internal.track_names t
@@ -85,6 +85,7 @@ begin
                      and (cancel_all.tag is null or j.tag = cancel_all.tag)) end
      order by w.track, w.seq nulls last, w.job_id
   loop
+    -- A batch or chain above the job has ended, mostly in an earlier round, and ends this job too.
     continue when v_parent is not null and exists (
       with recursive above as (
         select t.parent_id, t.state from postrider_internal.trees t where t.job_id = v_parent

@@ -3,7 +3,8 @@
 -- Lock order: the row of ready first, as in claim, finish and reap. If the row is being finished, this waits.
 -- Afterwards its result stays, and the cancel changes nothing.
 --
--- p_doubt: the reason why the job ends as unknown if it is not running. It may have been called without a trace here.
+-- p_doubt: set after a restore, when a job may have been called without a trace in this database. If the job is not
+-- running, it ends as unknown, with this text as its error.
 create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -15,7 +16,7 @@ declare
   v_member postrider_internal.members;
   v_state "char" := case when p_doubt is null then 'c' else 'u' end;
   v_code text := case when p_doubt is null then 'cancelled' else 'lost_worker' end;
-  v_tried timestamptz;
+  v_tried timestamptz;                     -- start of the last attempt; null: none
   v_is_called boolean;
 begin
   if exists (select from postrider_internal.trees t where t.job_id = p_id) then
@@ -69,6 +70,7 @@ begin
     perform pg_notify('postrider', 'abort');
   end if;
   v_tried := (select max(t.started_at) from postrider_internal.past_attempts t where t.job_id = p_id);
+  -- The claim has counted the attempt. A job that is claimed but not called gets this attempt back.
   perform postrider_internal.end_job(p_id, v_state, v_code,
     case when p_doubt is not null and not v_is_called then p_doubt
          when not v_is_called and v_tried is null then 'cancelled before it was called'

@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
 -- Finds each state in the table of its rows, by an index in the order of ids. job_status starts at the job and derives
--- the state from six other tables, so it cannot do that. Of the parts below only those for the given state stay in the
--- plan.
+-- the state from six other tables, so it cannot do that. The planner drops the parts below that belong to other states.
 --
 -- Ready jobs are searched in the tracks whose last jobs are the newest, because no other track has any of the newest
 -- jobs. Running jobs are at the front of their track. As many rows of each track are read as there are slots, and some
--- more. Waiting members belong to open trees.
+-- more. Waiting members belong to open trees. A ready job that left its first place (seq <> job_id) has its own index.
 --
 -- Successful jobs of a queue other than default are found by the index of such queues. In the other cases jobs of other
 -- queues are skipped, 2 µs each.
@@ -23,7 +22,7 @@ declare
   v_any boolean := newest_jobs.queue is null;
   v_is_named boolean := coalesce(newest_jobs.queue <> 'default', false);
   v_code "char";
-  v_front bigint;
+  v_front bigint;                          -- rows read at the front of each track
 begin
   select c.code into v_code
     from (values ('waiting', null), ('scheduled', null), ('ready', null), ('running', null), ('succeeded', 's'),

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- For queue_status. track_counts counts ready and running jobs. Scheduled jobs are counted in the same way: 2,500
--- pages, and the first 10,000 rows if there are more. Jobs whose track does not exist yet (track 0) are counted by
--- their own rows.
+-- For queue_status. track_counts counts ready and running jobs. Scheduled jobs are counted here: all rows, if they take
+-- at most 2,500 pages or are fewer than 10,000. Otherwise 2,500 random pages are counted, and `share` scales them up.
+-- The track names the queue. Jobs without a track yet (track 0, `unnamed`) are looked up in jobs.
 create or replace function postrider_internal.queue_counts()
 returns table (queue text, ready bigint, running bigint, oldest timestamptz, scheduled bigint, waiting bigint)
 language sql stable security definer

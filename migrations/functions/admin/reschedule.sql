@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The job goes to scheduled, even if it is due now, and promote moves it to the ready rows of its new track. has_slot:
+-- no retry budget moves a run_at that a user has set.
 create or replace function postrider.reschedule(id bigint, run_at timestamptz default null, priority int default null)
 returns void
 language plpgsql security definer
@@ -21,7 +23,7 @@ begin
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(reschedule.id),
+    raise exception using errcode = 'PR003', message = postrider_internal.missing_job_message(reschedule.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if not postrider_internal.is_priority(reschedule.priority) then

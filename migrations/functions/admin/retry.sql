@@ -18,7 +18,7 @@ begin
                                                  'Give true or false, or leave it out.');
   select * into v_job from postrider.jobs j where j.id = retry.id;
   if not found then
-    raise exception using errcode = 'PR003', message = postrider_internal.raise_missing_job(retry.id),
+    raise exception using errcode = 'PR003', message = postrider_internal.missing_job_message(retry.id),
       hint = 'Look it up in postrider.job_status.';
   end if;
   if retry.from_start and v_job.paginate is null then

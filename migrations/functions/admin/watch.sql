@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
+-- watch_places chooses the jobs. This function runs as its caller, so job_status hides jobs that the caller may not
+-- see.
 create or replace function postrider_internal.watch(
   p_id bigint, p_rows int, out depth int, out id bigint, out kind text, out title text, out state text,
   out children bigint,

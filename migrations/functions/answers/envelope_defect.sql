@@ -1,4 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Checks services.envelope. Codes are compared as text, as in envelope_outcome, so 200 and "200" are the same code. A
+-- name in errors holds no colon, because an error reads NAME: MESSAGE.
 create or replace function postrider_internal.envelope_defect(p_envelope jsonb, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

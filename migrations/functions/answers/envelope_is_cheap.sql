@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: answers/jsonpath_is_cheap.sql
+-- The regular expression accepts common envelopes at once. Paths that are missing count as cheap.
 create or replace function postrider_internal.envelope_is_cheap(p_envelope jsonb) returns boolean
 language sql immutable parallel safe
 as $$

@@ -21,12 +21,12 @@ declare
   v_kept record;
   v_answer record;
   v_turn record;
-  v_outdates bigint[] := '{}';
+  v_outdates bigint[] := '{}';             -- jobs whose calls may make cached answers invalid
   v_pages postrider_internal.fetched_pages[] := '{}';
   v_page postrider_internal.fetched_pages;
   v_paginate jsonb;
   v_done bigint[];
-  v_unfit bytea[] := '{}';
+  v_unfit bytea[] := '{}';                 -- keys of cached answers that do not fit their job
   -- By the index of their attempts.
   v_envelope_codes text[];
   v_error_names text[];
@@ -36,7 +36,7 @@ declare
       where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
   v_has_cookies boolean := false;
-  v_waits boolean := false;
+  v_waits boolean := false;                -- p_waits of finish
 begin
   for i in 1 .. cardinality(p_attempts) loop
     v_attempt := p_attempts[i];
@@ -49,7 +49,7 @@ begin
          and (v_attempt.credential is null
               or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c
                                                where c.name = v_attempt.credential)) then
-        -- The list has ended.
+        -- Such a status means that the list has no further page.
         v_attempt.verdict := 's';
         v_attempt.code := null;
         v_attempt.error := null;
@@ -158,8 +158,8 @@ begin
         v_attempt.result := v_turn.result;
         v_pages[i] := v_turn.page;
         if (v_turn.page).job_id is not null or v_turn.code = 'pagination_loop' then
-          -- A good page is stored in pages and in the result. The body of the last page alone would look like the whole
-          -- answer.
+          -- A good page is stored in fetched_pages and in the result. The body of the last page alone would look like
+          -- the whole answer.
           v_attempt.body := null;
           v_attempt.encoding := null;
         end if;

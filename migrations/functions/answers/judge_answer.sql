@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Checks an answer beyond its status in this order: charset, JSON, envelope, extract, result_type, validator. The
--- validator checks the whole JSON, not only the part that extract or the envelope select. The worker has checked XML,
--- for cached answers the worker that stored them (is_fit_cache_entry).
+-- validator checks the whole JSON, not only the part that extract or the envelope select. A worker has checked XML
+-- before, for a cached answer when it was stored (is_fit_cache_entry).
 --
 -- An answer without a body by its status or method passes all checks except result_type. With an envelope this also
 -- holds for an empty body, because such services may answer without a body.

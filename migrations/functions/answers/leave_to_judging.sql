@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: leader/duty_mode.sql
+-- In the modes on and settle a slow expression would delay results or heartbeats. A judging session then begins the
+-- step.
 create or replace function postrider_internal.leave_to_judging(p_is_expensive boolean) returns void
 language plpgsql stable
 as $$

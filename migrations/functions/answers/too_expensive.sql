@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For a handler of query_canceled. A user may have cancelled the statement, which says nothing about the job. The time
--- limit applies only once in a statement, so later work must be short.
+-- For a handler of query_canceled. A user may have cancelled the statement, which says nothing about the job. After the
+-- time limit has ended one expression, PostgreSQL does not apply it again in the same statement. So the handler must do
+-- only short work.
 create or replace function postrider_internal.too_expensive(p_what text) returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- SHA-256 over lines that cannot merge: only the last line, the body, can hold a line feed. Arguments of the URL, the
--- job and the service are separate lines. jsonb is canonical already.
+-- SHA-256 over lines that cannot merge. Only two parts can hold a line feed: the namespace, whose length comes before
+-- it, and the body, which is last. Arguments of the URL, the job and the service are separate lines. jsonb is canonical
+-- already.
 --
 -- Uses no SQL functions and queries, which PostgreSQL would start anew for each key (100 µs). The parameters are
 -- columns: rows of 50 columns would be split and joined on the way (5 µs). The callers set the search_path, because
@@ -42,8 +43,8 @@ begin
     v_query := substr(v_url, position('?' in v_url) + 1);
     v_url := split_part(v_url, '?', 1);
     if length(v_query) - length(replace(v_query, '&', '')) > 50 then
-      -- The same order. The insertion sort below would take seconds for thousands of arguments. For a few arguments a
-      -- query takes longer.
+      -- Sorts in the same order as the insertion sort below, which would take seconds for thousands of arguments. For a
+      -- few arguments a query takes longer.
       v_query := array_to_string(array(
         select p.pair
           from string_to_table(v_query, '&') with ordinality as p(pair, place)

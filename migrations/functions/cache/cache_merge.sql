@@ -15,16 +15,16 @@ begin
       select l.line, split_part(l.line, ':', 1) as name, l.place
         from string_to_table(convert_from(p_kept, 'LATIN1'), E'\n') with ordinality as l(line, place)
        where l.line <> '' and split_part(l.line, ':', 1) not in ('age', 'date')),
-    news as (
+    updates as (
       select l.line, split_part(l.line, ':', 1) as name, l.place
         from string_to_table(convert_from(p_news, 'LATIN1'), E'\n') with ordinality as l(line, place)
        where l.line <> '' and split_part(l.line, ':', 1) not in (
                'content-length', 'content-encoding', 'content-type', 'content-range', 'transfer-encoding', 'connection',
                'keep-alive', 'set-cookie'))
     select convert_to(coalesce(string_agg(m.line || E'\n', '' order by m.side, m.place), ''), 'LATIN1')
-      from (select 1 as side, k.line, k.place from kept k where not exists (select from news n where n.name = k.name)
+      from (select 1 as side, k.line, k.place from kept k where not exists (select from updates n where n.name = k.name)
             union all
-            select 2, n.line, n.place from news n) m);
+            select 2, n.line, n.place from updates n) m);
 end
 $$;
 comment on function postrider_internal.cache_merge(bytea, bytea) is

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- In the order in which the conditions are checked. Written so that the planner inlines it: no query, no set, and
--- stable, like the sum of a time and an interval. Without inlining it takes 20 µs a job.
+-- If several reasons apply, it returns the first of them in the order below. Written so that the planner inlines it: no
+-- query, no set, and stable, because the sum of a time and an interval is stable. Without inlining it takes 20 µs a
+-- job.
 create or replace function postrider_internal.cache_reason(
   p_entry postrider.cache_entries, p_now timestamptz, p_ttl interval, p_version bigint, p_sensitive text,
   p_app_version text)

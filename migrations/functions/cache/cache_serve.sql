@@ -76,6 +76,7 @@ begin
                         e.status::int, octet_length(e.body), e.is_xml, x.ok_statuses, x.max_response, x.response_format)
                           then 'miss'
              when x.wants_fresh and e.key is not null then 'cache_expired'
+             -- A call failed within the last second, and the stale answer served its job. It serves this job at once.
              when e.failed_at between c.now - interval '1 s' and c.now
                    and not e.is_strict and postrider_internal.cache_reason(
                e, c.now, c.ttl + x.stale_if_error, x.cache_version, x.cache_sensitive, p_app_version) = 'hit'

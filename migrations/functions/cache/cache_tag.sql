@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The worker sends the value back unchanged. A value that cannot be sent would fail each later job for that answer: a
--- control character, bytes beyond ASCII, several values, 100 kB. So such an answer counts as one without a validator.
+-- control character, bytes beyond ASCII, several values, 100 kB. So such a value counts as absent.
 create or replace function postrider_internal.cache_tag(p_headers bytea, p_name text) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

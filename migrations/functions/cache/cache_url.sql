@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An argument in the URL and the same argument in query make the same request. In http mode the rules of the server
--- apply to requests, so both have one key. A PUT must find the entry of a GET, in whichever way either is written.
+-- An argument in the URL and the same argument in the column query make the same request. In http mode the rules of the
+-- server apply to requests, so both have one key. For example, a PUT with the argument in query must find the entry of
+-- a GET with the argument in its URL.
 create or replace function postrider_internal.cache_url(p_url text, p_query jsonb, p_common jsonb,
                                                         p_ignore text[]) returns text
 language sql immutable parallel safe

@@ -20,11 +20,11 @@ declare
   v_fresh interval;
   v_attempt postrider_internal.finished_attempt;
   v_serves boolean;
-  v_is_held boolean;
-  v_patience text := '20ms';
+  v_is_locked boolean;
+  v_patience text := '20ms';               -- lock_timeout for the next entry
   v_timeout constant text := current_setting('lock_timeout');
   v_keys bytea[] := '{}';
-  v_all boolean[] := '{}';
+  v_all boolean[] := '{}';                 -- whether to release all jobs that wait for the key, or the first
 begin
   for v_call in
     with ended as (
@@ -42,7 +42,7 @@ begin
   loop
     select x.* into v_attempt from unnest(p_attempts) x where x.job_id = v_call.job_id;
     v_serves := false;
-    v_is_held := false;
+    v_is_locked := false;
     v_fresh := null;
     if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
       select * into v_job from postrider.jobs j where j.id = v_call.job_id;
@@ -92,12 +92,12 @@ begin
       exception
         when lock_not_available then
           v_patience := '1ms';
-          v_is_held := true;
+          v_is_locked := true;
           v_serves := false;
         when others then
           v_serves := false;
       end;
-      if not v_serves and not v_is_held then
+      if not v_serves and not v_is_locked then
         -- No job can be served by such answers. For a minute no job waits for one, and all waiting jobs are released
         -- now.
         insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key,

@@ -22,6 +22,7 @@ begin
   p_job.body_json := null;
   p_job.body_form := null;
   p_job.body_parts := null;
+  -- The empty name stands for the called URL.
   foreach v_name in array '{"",location,content-location}'::text[] loop
     if v_name <> '' then
       -- Relative to the folder of the called URL.

@@ -13,12 +13,12 @@
 -- If the lease of a leading job is gone (reaped, cancelled, handed back), it no longer leads. This function deletes its
 -- row, or the leader's duties do within a second.
 --
--- Lock order: cache_flights by key, then ready by (track, seq). If the leading job has just ended, a second round tries
--- to lead, out of that order. So its INSERT waits only briefly, because two workers could wait for each other. After a
--- timeout the job is called at the same time as the job that leads by now.
+-- Lock order: cache_flights by key, then ready by (track, seq). If the leading job has just ended, up to two more
+-- rounds try to lead, out of that order. So their INSERT waits only briefly, because two workers could wait for each
+-- other. After a timeout the job is called at the same time as the job that leads by now.
 --
--- Waiting for the leader's row follows the order in both rounds. A session that ends a call holds its row as long as
--- its batch takes.
+-- Waiting for the leader's row follows the order in all rounds. A session that ends a call holds its row as long as its
+-- batch takes.
 create or replace function postrider_internal.join_cache_flight(
   p_worker int, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_base bytea[], p_key bytea[],
   p_reason text[],
@@ -29,8 +29,8 @@ as $$
 declare
   v_left bigint[];                         -- jobs without a place so far
   v_waiting bigint[] := '{}';
-  v_found bigint[];
-  v_beside bigint[];
+  v_found bigint[];                        -- jobs that can use the answer of the leading job, so they wait
+  v_parallel bigint[];                     -- jobs that cannot use it, so they are called at the same time
   v_patience text := current_setting('lock_timeout');
 begin
   v_left := array(
@@ -94,7 +94,7 @@ begin
        where x.job = any (v_left))
     select coalesce(array_agg(f.job) filter (where f.is_served), '{}'),
            coalesce(array_agg(f.job) filter (where not f.is_served), '{}')
-      into v_found, v_beside from found f;
+      into v_found, v_parallel from found f;
     with gone as (
       delete from postrider_internal.ready r
        using (select l.spot, x.fence
@@ -117,7 +117,7 @@ begin
            g.expires_at, g.parent_id, g.has_callbacks
       from gone g;
     v_waiting := v_waiting || v_found;
-    v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_beside));
+    v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_parallel));
   end loop;
   insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag,
                                                 last_modified, app_version)

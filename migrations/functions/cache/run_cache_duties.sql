@@ -9,7 +9,8 @@ declare
   v_folded bigint;
   v_keys bytea[];
 begin
-  -- Counters. Folded rows are dead, and while a transaction stays open for hours they cost time.
+  -- Counters. The fold starts after the last folded id. While an old transaction is open, folded rows stay in the table
+  -- as dead rows, and reading them takes time.
   with gone as (
     delete from postrider_internal.cache_deltas t
      where t.ctid = any (array(
@@ -24,7 +25,7 @@ begin
        set jobs = t.jobs + excluded.jobs, entries = t.entries + excluded.entries, bytes = t.bytes + excluded.bytes)
   select max(g.id) into v_folded from gone g;
   if v_folded is not null then
-    -- Rows that were committed late lie before it, so now and then the fold starts from the beginning.
+    -- Rows that are committed late may have lower ids, so now and then the fold starts from the beginning.
     update postrider_internal.cache_cursor w set folded = case when v_folded % 16 = 0 then 0 else v_folded end;
   end if;
 

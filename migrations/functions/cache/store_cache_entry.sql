@@ -70,6 +70,7 @@ begin
       v_key := postrider_internal.cache_variant(v_key, p_job.headers, p_service.headers);
     end if;
   end if;
+  -- Tries again if another session deletes the entry between the INSERT and the lock.
   for i in 1 .. 100 loop
     insert into postrider.cache_entries (
       key, created_at, last_used, version, bytes, status, is_strict, is_xml, sensitive, app_version, service, namespace,

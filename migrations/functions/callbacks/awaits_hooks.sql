@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The hooks run, or wait for other hooks of their worker, until a committed row shows that they have run. A hook that
--- was registered after the claim does not apply to this call.
+-- begin_job commits the row of hook_starts after the hooks have run. Without that row they are running, or wait for
+-- other hooks of their worker. A hook that was registered after the claim (p_since) does not apply to this call.
 create or replace function postrider_internal.awaits_hooks(p_job postrider.jobs, p_since timestamptz) returns boolean
 language sql stable
 set search_path = pg_catalog, pg_temp

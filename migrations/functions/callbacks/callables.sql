@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans
--- A cache hit has no call, so its will_start hooks run here, unless an earlier attempt of the job was called.
+-- A cache hit has no call, so its will_start hooks run at its end, unless an earlier attempt of the job was called. A
+-- skipped job (state k) runs no callback.
 create or replace function postrider_internal.callables(p_job bigint, p_state "char", p_is_hit boolean)
 returns table (place int, key text, event text, callback text, function text)
 language plpgsql stable

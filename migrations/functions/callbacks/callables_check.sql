@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs as the role that inserts. So a role that was given INSERT by mistake still cannot register code.
+-- Runs as the role that inserts. So a role that was given INSERT by mistake still cannot register code. The stored name
+-- of the function must not depend on the session, so quote_all_identifiers is off.
 create or replace function postrider_internal.callables_check() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

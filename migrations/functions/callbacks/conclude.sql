@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- A session that finished a job with callbacks calls this until it finds nothing. The leader does the same for
--- leftovers. One transaction handles one job with functions, or many jobs without.
+-- A session that finished a job with callbacks calls this until it finds nothing. The leader does the same for ends
+-- that such a session has left. One transaction handles one job with functions, or many jobs without.
+--
+-- has_parents: an ended job is a member, so its batch or chain may go on. failure: why a job is retried later.
 --
 -- The functions of a batch or chain run after the functions of all jobs that its end has ended, so that they may retry
 -- the whole tree. It waits at most a minute for that. So neither slow functions of thousands of members nor an open
@@ -17,10 +19,10 @@ as $$
 declare
   v_hooked boolean := exists (select from postrider.hooks);
   v_end postrider_internal.outcomes;
-  v_done boolean;
+  v_has_ended boolean;
   v_jobs bigint[];
-  v_told bigint[];
-  v_called bigint[];
+  v_notifying bigint[];
+  v_webhooks bigint[];
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
@@ -45,8 +47,8 @@ begin
         where o.job_id = v_end.job_id;
       return;
     end if;
-    select c.has_ended, c.failure into v_done, failure from postrider_internal.conclude_one(v_end) c;
-    ended := v_done::int;
+    select c.has_ended, c.failure into v_has_ended, failure from postrider_internal.conclude_one(v_end) c;
+    ended := v_has_ended::int;
     has_parents := v_end.parent_id is not null;
     return;
   end if;
@@ -54,11 +56,12 @@ begin
     select array_agg(o.job_id order by o.due_at, o.job_id),
            array_agg(o.parent_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where o.parent_id is not null),
+           -- x: the end of the tree has ended this member (count_ended_members).
            array_agg(case when o.is_swept and o.state <> 'k' then 'x' else o.state end order by o.due_at, o.job_id)
              filter (where o.parent_id is not null),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.notify),
            array_agg(o.job_id order by o.due_at, o.job_id) filter (where j.callback_url is not null)
-      into v_jobs, v_parents, v_members, v_states, v_told, v_called
+      into v_jobs, v_parents, v_members, v_states, v_notifying, v_webhooks
       from (select n.job_id, n.parent_id, n.state, n.is_swept, n.due_at
               from postrider_internal.outcomes n
              where n.due_at <= now() and n.tries = 0
@@ -69,11 +72,11 @@ begin
      where case o.state when 's' then j.on_success when 'k' then null else j.on_failure end is null
        and case when v_hooked then not postrider_internal.is_hooked(o.job_id) else true end;
     perform postrider_internal.move_outcomes(v_jobs);
-    if v_called is not null then
-      perform postrider_internal.send_webhooks(v_called);
+    if v_webhooks is not null then
+      perform postrider_internal.send_webhooks(v_webhooks);
     end if;
-    if v_told is not null then
-      perform postrider_internal.notify_finished(v_told);
+    if v_notifying is not null then
+      perform postrider_internal.notify_finished(v_notifying);
     end if;
     if v_parents is not null then
       perform postrider_internal.count_ended_members(v_parents, v_members, v_states);

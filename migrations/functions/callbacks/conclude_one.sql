@@ -17,7 +17,7 @@ declare
   v record;
   v_job postrider.jobs;
   v_run int := (select t.run from postrider_internal.trees t where t.job_id = p_end.parent_id);
-  v_key text;
+  v_key text;                              -- the function that is running; null: no function
   v_event text;
   v_callback text;
   v_function text;

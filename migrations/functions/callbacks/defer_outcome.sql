@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- After five delays the job ends without functions (conclude_one). Delays caused by a shortage of the database count
--- only after it has lasted for 15 minutes, with this row stored each time.
+-- After five delays the job ends without functions (conclude_one). Delays caused by a shortage of the database count at
+-- most up to four until the job has waited for 15 minutes. A time limit (57014) always counts, because the functions
+-- may have caused it.
 create or replace function postrider_internal.defer_outcome(p_job bigint, p_failure text default null,
                                                             p_sqlstate text default null) returns void
 language sql

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For a 57014, which a function may raise itself, and a user may cancel the statement. From nine tenths of the limit
--- on, the limit was the cause. It begins with the message that plans the statement, and statement_timestamp() begins
--- with the message that runs it. The limit applies only once, so a function run after it would have no limit.
+-- An error 57014 has one of three causes: the time limit, a user who cancels the statement, or a function that raises
+-- it. From nine tenths of the limit on, the limit counts as the cause. The limit starts with the message that plans the
+-- statement. statement_timestamp() starts later, with the message that runs it.
+--
+-- PostgreSQL applies the limit only once in a statement, so a function run after it would have no limit.
 create or replace function postrider_internal.is_time_over() returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp

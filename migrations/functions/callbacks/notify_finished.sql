@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One message for each transaction. 300 ids of 19 digits take 6 kB of the 8 kB that a message may have.
+-- A message holds at most 300 ids. With 19 digits each, they take 6 kB of the 8 kB that a message may have.
 create or replace function postrider_internal.notify_finished(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

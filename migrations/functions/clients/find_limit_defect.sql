@@ -11,6 +11,9 @@
 -- Workers insert webhooks, ticks of schedules and members of an `each` for a client. Their own role is exempt, so these
 -- rows are counted and not refused. The acting role is the role of SET ROLE, otherwise the login; a security definer
 -- function does not change it.
+--
+-- Parameters: p_jobs counts requests. p_lowest and p_highest are priorities. p_is_endless: a download or upload has no
+-- timeout. p_body: bytes of the largest body. p_lane_jobs: requests in each lane of p_lanes.
 create or replace function postrider_internal.find_limit_defect(
   p_role text, p_jobs bigint, p_first_id bigint, p_last_id bigint, p_lowest int, p_highest int, p_timeout interval,
   p_is_endless boolean,

@@ -14,7 +14,8 @@
 -- the deltas. A delta counts for the recount if its ids lie in the range walked before. An end that is not yet folded
 -- is added to the range in which the step finds its result.
 --
--- If a delta lies on both sides of the mark, its rows count it. They share their xmin with it.
+-- If the ids of a delta lie on both sides of recounted_from, its rows of jobs are counted one by one. They are found by
+-- the xmin that they share with the delta.
 --
 -- A step adds the deltas of at most about 2,000 lanes, so that each statement ends in time, however many wait. While
 -- more wait, steps walk nothing and `seen` stays. A walk must take all deltas that its snapshot sees. Added rows are
@@ -29,10 +30,10 @@ declare
   v_has_lanes boolean;
   v_least bigint;
   v_next bigint;
-  v_is_partial boolean;
-  v_places tid[];
-  v_from xid8;
-  v_open xid8[];
+  v_is_partial boolean;                    -- more deltas wait than one step adds
+  v_places tid[];                          -- the deltas that a partial step adds
+  v_from xid8;                             -- the last step saw no transaction from this one on,
+  v_open xid8[];                           --   and none of these, which were open then
   v_began constant timestamptz := clock_timestamp();
   v_empty_roles text[];
   v_empty_lanes text[];

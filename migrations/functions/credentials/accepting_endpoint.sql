@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/call_endpoint.sql
--- If an answer is read without the envelope of its service, the envelope may still say that the token has ended.
+-- A job with use_envelope = false does not read the envelope of its service. The code in the envelope could say that
+-- the token has expired, so the success of such a job does not show that the token was accepted.
 create or replace function postrider_internal.accepting_endpoint(p_job bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp

@@ -44,20 +44,20 @@ begin
   end loop;
   perform set_config('lock_timeout', v_timeout, true);
 
-  with fated as (
+  with decided as (
     select x.*, f.name, w.job_id is not null as has_waited,
            coalesce(w.held_at, now()) as held_at, g.max_wait,
-           case when g.fate = 'w' and w.is_failed then 'r'
-                when g.fate = 'p' and now() - w.held_at >= g.max_wait then 'f'
-                when g.fate is not null then g.fate
+           case when g.step = 'w' and w.is_failed then 'r'
+                when g.step = 'p' and now() - w.held_at >= g.max_wait then 'f'
+                when g.step is not null then g.step
                 when not postrider_internal.can_carry_credential(c, j, s, coalesce(d.url, j.url), v_environment)
                   then 'f' end::"char" as verdict,
-           case g.fate when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh'
+           case g.step when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh'
              else coalesce(f.code, 'config') end as code,
-           case when g.fate = 'p' then format(
+           case when g.step = 'p' then format(
                   'the API has refused the token of credential %s for longer than max_wait (%s), so the job was not sent; see its scope and place, log in and retry the job',
                   f.name, g.max_wait)
-                when g.fate = 'w' then format(
+                when g.step = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',
                   f.name, coalesce((select r.last_error from postrider_internal.refreshes r
                                     where r.credential = f.name), 'no reason is known'))
@@ -75,7 +75,7 @@ begin
       left join postrider.credentials c on c.name = f.name
       left join postrider_internal.refreshes h on h.credential = f.name
      cross join lateral (
-           select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as fate,
+           select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as step,
                   coalesce(s.max_wait, interval '24 hours') as max_wait) g
       left join postrider_internal.credential_waits w on w.job_id = j.id)
   select array_agg(f.job) filter (where f.verdict is not null) as done,
@@ -90,7 +90,7 @@ begin
                    order by f.track, f.seq)
            filter (where f.verdict in ('f', 'r')) as ended
     into v
-    from fated f;
+    from decided f;
 
   if v.ended is not null then
     perform postrider_internal.finish(p_worker, v.ended, false);

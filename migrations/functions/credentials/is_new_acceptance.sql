@@ -33,4 +33,4 @@ begin
 end
 $$;
 comment on function postrider_internal.is_new_acceptance(text, bigint) is
-  'whether it changes the state that the endpoint of this job accepted the present token of a credential';
+  'whether record_token_accepted has to record that the endpoint of this job accepted the present token';

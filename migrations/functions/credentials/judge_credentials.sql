@@ -25,7 +25,7 @@ declare
   v_credential_of text[] := array_fill(null::text, array[cardinality(p_attempts)]);
   v_version_of bigint[] := array_fill(null::bigint, array[cardinality(p_attempts)]);
   v_job_of bigint[] := v_version_of;
-  v_found text[] := v_credential_of;
+  v_found text[] := v_credential_of;       -- refused, logged_out, accepted; null: the answer does not show it
   v_names text[];
   v_job bigint;
   v_credential postrider.credentials;
@@ -34,7 +34,7 @@ declare
   v_endpoints text[];
   v_endpoint text;
   v_has_ended boolean;
-  v_is_held boolean;
+  v_is_locked boolean;
   v_timeout constant text := current_setting('lock_timeout');
   v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000
     || 'ms';
@@ -69,17 +69,17 @@ begin
      order by x.credential);
 
   for k in 1 .. cardinality(v_names) loop
-    v_is_held := false;
+    v_is_locked := false;
     begin
       perform set_config('lock_timeout', v_patience, true);
       select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
     exception when lock_not_available then
-      v_is_held := true;
+      v_is_locked := true;
       -- An open transaction may have changed every credential.
       v_patience := '1ms';
     end;
     perform set_config('lock_timeout', v_timeout, true);
-    if v_is_held then
+    if v_is_locked then
       -- An open transaction holds the row. The other jobs of this worker do not wait for it. Refused jobs are sent
       -- again after 5 s, independent of their backoff, because they wait for a lock, not for a failed server.
       for i in 1 .. cardinality(p_attempts) loop

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The caller has locked the row of credentials.
+-- An accepted token makes the spare secrets needless. At most two accepting endpoints are stored, because
+-- is_new_acceptance asks for no more. The caller has locked the row of credentials.
 create or replace function postrider_internal.record_token_accepted(p_credential text,
                                                                     p_endpoints text[])
 returns postrider_internal.refreshes

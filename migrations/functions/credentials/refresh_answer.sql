@@ -3,8 +3,8 @@
 -- a good status without a token. f: the user must log in again, because the answer has an error code of RFC 6749, 5.2
 -- or 4.1.2.1.
 --
--- Some servers always answer form-encoded. p_error holds only error and error_description of an answer; the worker
--- removes secrets from it.
+-- Some servers always answer form-encoded. The result error quotes only error and error_description of an answer; the
+-- worker removes secrets from it.
 create or replace function postrider_internal.refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)

@@ -3,7 +3,9 @@
 -- server may have revoked the token before it, and then the spare is the only one that works. It is never stored for
 -- another login than its own. Logins and refreshes both take numbers from fences, with the credential's row locked.
 --
--- A worker without a key passes the secrets in p_plain as name, value, ...; otherwise p_plain is empty.
+-- p_verdict: as in refresh_answer, or h: this worker made no call, and another one is to make the refresh at once.
+-- p_wait_ms: the minimum wait that the endpoint asked for. A worker without a key passes the secrets in p_plain as
+-- name, value, ...; otherwise p_plain is empty.
 --
 -- An open transaction may hold the credential's row for long. Heartbeats share this session, so this function does not
 -- wait. The worker keeps the result and calls again. The lease is extended, so that no other worker uses the refresh

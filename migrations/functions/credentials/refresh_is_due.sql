@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Only a failure causes a wait. If the refresh began later than now, the clock was set back since, and its wait would
--- be longer by that difference.
+-- Only the state cooldown waits for due_at. If the refresh began later than now, the clock was set back since. The wait
+-- would be longer by that difference, so it ends at once.
 create or replace function postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes,
                                                              p_state text) returns boolean
 language sql

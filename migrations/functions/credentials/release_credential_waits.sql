@@ -2,6 +2,9 @@
 -- planner: no-jit, no-seqscan, nested-loops
 -- Skips locked rows, because other transactions are promoting, cancelling or moving them. A transaction about to wait
 -- locks the credential's row (for share), and the caller has changed that row before. So no waiting job is missed.
+--
+-- p_failed: the refresh has failed often. hold_for_credentials then ends the attempt of each of these jobs with
+-- refresh_failed.
 create or replace function postrider_internal.release_credential_waits(p_credential text, p_failed boolean,
     p_job bigint default null) returns int
 language plpgsql

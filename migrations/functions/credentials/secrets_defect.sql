@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For secrets that were sealed before they came here, only p_names is known.
+-- For secrets that were sealed before they came here, only p_names is known. A custom credential may have any names.
 create or replace function postrider_internal.secrets_defect(
   p_kind text, p_names text[], p_secrets jsonb, out place text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_right constant text[] := case p_kind
+  v_allowed constant text[] := case p_kind
     when 'basic' then array['username', 'password']
     when 'bearer' then array['access_token']
     when 'api_key' then array['access_token', 'api_key']
     when 'oauth2_client_credentials' then array['client_secret', 'access_token']
     when 'oauth2_refresh_token' then array['refresh_token', 'access_token', 'client_secret'] end;
+  -- basic needs both, the other kinds at least one of these.
   v_needed constant text[] := case p_kind
     when 'basic' then array['username', 'password']
     when 'bearer' then array['access_token']
@@ -20,9 +21,9 @@ declare
     when 'oauth2_refresh_token' then array['refresh_token', 'access_token'] end;
 begin
   hint := format('A credential of kind %s takes %s; expires_in or expires_at may stand beside.',
-    p_kind, coalesce(array_to_string(v_right, ', '), 'the secrets that its refresh names, and access_token'));
+    p_kind, coalesce(array_to_string(v_allowed, ', '), 'the secrets that its refresh names, and access_token'));
   select n into place from unnest(p_names) n
-   where n <> all (coalesce(v_right, array[n])) or n !~ '^[A-Za-z_][A-Za-z0-9_]{0,62}$' limit 1;
+   where n <> all (coalesce(v_allowed, array[n])) or n !~ '^[A-Za-z_][A-Za-z0-9_]{0,62}$' limit 1;
   if found then
     place := '$' || postrider_internal.json_path_key(left(place, 100));
     reason := 'is not a secret of this kind of credential';

@@ -19,4 +19,4 @@ begin
 end
 $$;
 comment on function postrider_internal.start_refresh(text, bigint, boolean) is
-  'starts the refresh of an active credential in this version; early: the token is still valid; whether it started';
+  'starts the refresh of an active credential in this version; p_early: the token is still valid; true: it started';

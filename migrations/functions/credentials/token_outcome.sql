@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Some APIs send the envelope with 401 or 403, and its code says which of the two it is.
+-- Some APIs send the envelope with 401 or 403. Its code then says whether the token has expired or the user is logged
+-- out.
 create or replace function postrider_internal.token_outcome(
   p_envelope jsonb, p_body bytea, out code text, out error text, out envelope_code text, out error_name text)
 language plpgsql

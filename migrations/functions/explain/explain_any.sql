@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- A part of a sentence that does not apply is null. format() prints null as an empty text.
 create or replace function postrider_internal.explain_any(p_id bigint) returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -9,16 +10,12 @@ declare
   v_result postrider_internal.results;
   v_end postrider_internal.outcomes;
   v_place record;
-  v_at timestamptz;
-  v_attempt int;
+  v_text text;
   v_lane text;
   v_idle text;
   v_list bigint;
-  v_key bytea;
-  v_credential text;
   v_page text;
   v_hold text;
-  v_expires timestamptz;
 begin
   select * into v_job from postrider.jobs j where j.id = p_id;
   select * into v_result from postrider_internal.results r where r.job_id = p_id;
@@ -48,52 +45,17 @@ begin
         else '' end);
   end if;
   if v_job.kind <> 'request' or v_job.parent_id is not null then
-    v_place := null;
-    select postrider_internal.explain_member(v_job) as text into v_place;
-    if v_place.text is not null then
-      return v_place.text;
+    v_text := postrider_internal.explain_member(v_job);
+    if v_text is not null then
+      return v_text;
     end if;
   end if;
   v_page := postrider_internal.page_reached(v_job);
   v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
   v_idle := postrider_internal.explain_absence(v_job.queue);
-  select s.run_at, s.attempt, s.expires_at into v_at, v_attempt, v_expires from postrider_internal.scheduled s
-    where s.job_id = p_id;
-  if found then
-    select w.key into v_key from postrider_internal.cache_waits w where w.job_id = p_id and w.run_at = v_at;
-    if found then
-      return format('Job %s is scheduled: it waits for the same call that %s, and looks again by itself at %s%s.', p_id,
-        coalesce((select format('job %s is making', c.job_id) from postrider_internal.cache_flights c
-                  where c.key = v_key and c.leads),
-                 'another job is about to make'),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
-    end if;
-    select w.credential into v_credential from postrider_internal.credential_waits w
-      where w.job_id = p_id and w.run_at = v_at;
-    if found then
-      return format('Job %s is scheduled: it waits for credential %s%s, and looks again by itself at %s%s.', p_id,
-                    v_credential,
-        (select case when c.held_since is not null then ': ' || c.hold_reason
-         else ' to be refreshed' end || coalesce(' (' || c.last_error || ')', '')
-           || coalesce(case when c.next_try_at > now()
-                       then ', tried again at ' || to_char(c.next_try_at, 'HH24:MI:SS TZ')
-                       when c.next_try_at <= now() then ', tried again in a moment' end, '')
-           from postrider.credential_status c where c.name = v_credential),
-        to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'), postrider_internal.explain_deadline(v_expires, v_at));
-    end if;
-    return format('Job %s is scheduled: %s at %s, %s%s%s%s%s%s.', p_id,
-      case when v_attempt > 0 then format('try %s follows', v_attempt + 1) else 'it runs' end,
-      to_char(v_at, 'YYYY-MM-DD HH24:MI:SS TZ'),
-      case when v_at > now() then 'in ' || date_trunc('second', v_at - now()) else 'which is now' end,
-      postrider_internal.explain_budget(v_lane, v_attempt),
-      ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, v_at, null, null),
-      postrider_internal.explain_deadline(v_expires, v_at),
-      case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_id, v_attempt + 1))
-        then (
-             select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
-               from postrider_internal.past_attempts t where t.job_id = p_id and t.error_code is not null
-                 order by t.fence desc limit 1) end, v_page)
-      || case when v_job.service is not null then postrider_internal.explain_servers(v_job) else '' end;
+  v_text := postrider_internal.explain_scheduled(v_job, v_lane, v_idle, v_page);
+  if v_text is not null then
+    return v_text;
   end if;
   select p.*, w.name, case when p_id = any (w.waiting_jobs) then w.results_waiting_since end as waits,
          case when p_id = any (w.judging_jobs) then w.judgements_waiting end as judgements,

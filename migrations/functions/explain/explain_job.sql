@@ -6,7 +6,7 @@ as $$
 begin
   if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id)
                                 from postrider_internal.ticket_key k) then
-    return overlay(postrider_internal.raise_missing_job(p_id) placing 'J' from 1) || '.';
+    return overlay(postrider_internal.missing_job_message(p_id) placing 'J' from 1) || '.';
   end if;
   return postrider_internal.explain_any(p_id);
 end

@@ -11,9 +11,9 @@ declare
   v_children bigint;
   v_waiting bigint;
   v_deadline text;
-  v_open bigint;
-  v_busy bigint;
-  v_first bigint;
+  v_open bigint;                           -- released members that have not ended
+  v_busy bigint;                           -- members with a call or an end in progress
+  v_first bigint;                          -- the first open member that is not busy
 begin
   select * into v_member from postrider_internal.members m where m.job_id = p_job.id;
   select * into v_tree from postrider_internal.trees t where t.job_id = p_job.id;

@@ -14,9 +14,9 @@ declare
   v_queues text[];
   v_slots bigint;
   v_busy bigint;
-  v_ahead bigint;
-  v_above bigint;
-  -- In the state after reschedule.
+  v_ahead bigint;                          -- earlier jobs of the same track
+  v_above bigint;                          -- jobs of higher priority
+  -- reschedule changes only the track, not jobs.priority.
   v_priority smallint := coalesce((select t.priority from postrider_internal.tracks t where t.id = p_track),
                                   p_job.priority);
 begin

@@ -6,6 +6,8 @@
 -- One trigger does all of this, because the executor evaluates the condition of each trigger for each row. PostgreSQL
 -- parses the condition anew in each INSERT, so it is short. A list of the methods took 15 µs in a session that has
 -- been idle.
+--
+-- insert_spec_jobs sets postrider.inherits to off, because it has already copied the values of the parent.
 create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Counts the keys "url" in the spec of an element, because each request has one.
 create or replace function postrider_internal.each_jobs(p_each jsonb) returns int
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp

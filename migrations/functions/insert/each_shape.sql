@@ -31,4 +31,4 @@ begin
 end
 $$;
 comment on function postrider_internal.each_shape(jsonb) is
-  'what is wrong with {"each", "do"}, and at which path below it; nulls: valid';
+  'why {"each", "do"} is refused, the path below it, and a hint; nulls: valid';

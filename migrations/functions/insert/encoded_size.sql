@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Returns the same size as PercentEncoding for a name or value of a form. All bytes outside the unreserved characters
--- take three bytes each.
+-- Must give the size of the text that PercentEncoding in the worker makes of a name or value of a form. All bytes
+-- outside the unreserved characters take three bytes each.
 create or replace function postrider_internal.encoded_size(p_text text) returns int
 language sql immutable strict parallel safe
 as $$

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- Jobs of a track start in the order in which they became runnable. So an INSERT queues behind the rows that its track
--- has in intake.
+-- has in intake. The condition on -priority matches the index intake_turn.
 create or replace function postrider_internal.is_in_intake(p_queue text, p_lane text, p_priority int) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -21,31 +21,31 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_rows bigint;
-  v_doubtful bigint;
-  v_later bigint;
-  v_special bigint;
-  v_planted bigint[];
-  v_bad bigint;
+  v_rows bigint;                           -- all rows, and after the checks only requests
+  v_doubtful bigint;                       -- rows that the quick checks do not accept
+  v_later bigint;                          -- rows with run_at in the future
+  v_special bigint;                        -- rows with expires_at or callbacks
+  v_tree_jobs bigint[];                    -- batches, chains and members
+  v_bad bigint;                            -- id of the refused row
   v_code text;
   v_column text;
   v_message text;
   v_hint text;
   v_detail text;
-  v_planted_later bigint;
-  v_is_large boolean;
-  v_is_heard boolean;
-  v_is_queued boolean;
-  v_is_awaited boolean;
+  v_later_tree_jobs bigint;
+  v_is_large boolean;                      -- at least 10,000 rows
+  v_has_idle_worker boolean;               -- an idle worker waits for a notification
+  v_has_intake boolean;                    -- lists wait in intake
+  v_has_trackless boolean;                 -- rows waited on track 0 before this INSERT
   v_has_limits boolean;
-  v_is_trackless boolean := false;
-  v_is_listed boolean := false;
-  v_behind bigint[] := '{}';
+  v_is_trackless boolean := false;         -- the notification asks for new tracks
+  v_is_listed boolean := false;            -- rows went to lists of intake
+  v_behind bigint[] := '{}';               -- rows that queue behind lists of their track
   v_work_mem text;
   v_sort text;
   v_loops text;
-  v_span bigint;
-  v_base bigint;
+  v_span bigint;                           -- range of ids for one list
+  v_base bigint;                           -- first id of the first list
 begin
   if current_setting('postrider.identified', true) is distinct
     from ('postrider_internal.workers'::regclass::oid)::text then
@@ -85,7 +85,7 @@ begin
 
   select g.last_value = 2, exists (select from postrider_internal.intake), exists (select from new_rows offset 9999),
          exists (select from postrider_internal.ready r where r.track = 0), exists (select from postrider.client_limits)
-    into v_is_heard, v_is_queued, v_is_large, v_is_awaited, v_has_limits
+    into v_has_idle_worker, v_has_intake, v_is_large, v_has_trackless, v_has_limits
     from postrider_internal.idle_gate g;
 
   -- Computes lanes, timeouts and sizes only if some client has a limit for them.
@@ -200,7 +200,7 @@ begin
                 select min(n.id), max(n.id), array_agg(n.id) from new_rows n
                  where v_last - v_first <> v_rows - 1 group by n.id / 1000) l;
         perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
-        if v_is_heard then
+        if v_has_idle_worker then
           perform pg_notify('postrider', '');
         end if;
         return null;
@@ -242,9 +242,9 @@ begin
         exit when found;
       end loop;
     end;
-    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now()) into v_planted, v_planted_later
+    select array_agg(n.id order by n.id), count(*) filter (where n.run_at > now()) into v_tree_jobs, v_later_tree_jobs
       from new_rows n where n.parent_id is not null or n.kind <> 'request';
-    if v_planted is not null and v_code is null then
+    if v_tree_jobs is not null and v_code is null then
       begin
         -- A batch over thousands of elements may make a batch for each. All of them have the same each, so it is
         -- checked once.
@@ -255,7 +255,7 @@ begin
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
            from (select n.parent_id, n.created_by, min(n.id) as id from new_rows n where n.parent_id is not null
                  group by 1, 2) m;
-        perform postrider_internal.insert_tree_rows(v_planted);
+        perform postrider_internal.insert_tree_rows(v_tree_jobs);
         -- Checks again, after the parents are locked. A parent that another transaction was inserting was not visible
         -- above. Since then, this transaction has waited for the first member of the parent that took a position.
         perform postrider_internal.raise_foreign_parent(m.parent_id, m.created_by, m.id)
@@ -267,8 +267,8 @@ begin
           v_detail = pg_exception_detail;
         v_bad := substring(v_detail from '^[0-9]+$');
       end;
-      v_rows := v_rows - cardinality(v_planted);
-      v_later := v_later - v_planted_later;
+      v_rows := v_rows - cardinality(v_tree_jobs);
+      v_later := v_later - v_later_tree_jobs;
     end if;
     -- Raised here, so that the user sees one line of CONTEXT, not one for each function that checked the row.
     if v_code is not null and v_bad is not null and exists (select from new_rows offset 1) then
@@ -297,7 +297,7 @@ begin
     return null;
   end if;
 
-  if v_is_queued and v_rows <= 256 then
+  if v_has_intake and v_rows <= 256 then
     v_behind := array(
       select n.id from new_rows n
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request'
@@ -339,7 +339,7 @@ begin
       perform set_config('work_mem', v_work_mem, true), set_config('enable_sort', v_sort, true);
     end if;
     if v_is_listed then
-      perform pg_notify('postrider', '') where v_is_heard;
+      perform pg_notify('postrider', '') where v_has_idle_worker;
       return null;
     end if;
   end if;
@@ -360,10 +360,10 @@ begin
     laned as materialized (
       select d.queue, d.lane, d.priority, count(*) as jobs, min(d.id) as first,
              greatest(1000, (max(d.id) - min(d.id) + 1) * 1000 / count(*)) as span,
-             case when v_is_queued then (d.queue, d.lane, d.priority) in (
+             case when v_has_intake then (d.queue, d.lane, d.priority) in (
                     select i.queue, i.lane, i.priority from postrider_internal.intake i where i.lane is not null)
                       else false end as is_behind,
-             case when v_is_queued then (d.queue, d.lane, d.priority) in (
+             case when v_has_intake then (d.queue, d.lane, d.priority) in (
                     select coalesce(i.queue, u.queue), u.lane, i.priority
                       from postrider_internal.intake i cross join lateral unnest(i.queues, i.lanes) u (queue, lane)
                      where i.lane is null) else false end as is_behind_crowd
@@ -424,7 +424,7 @@ begin
         left join lateral (
              select x.id from postrider_internal.tracks x
               where x.queue = d.queue and x.lane = d.lane and x.priority = d.priority
-                and not (v_is_awaited and x.made_at between clock_timestamp() - interval '1 s'
+                and not (v_has_trackless and x.made_at between clock_timestamp() - interval '1 s'
                          and clock_timestamp() + interval '1 min')
               limit 1) t on true
        where case when (d.queue, d.lane, d.priority)
@@ -447,14 +447,14 @@ begin
         left join lateral (
              select t.id from postrider_internal.tracks t
               where t.queue = n.queue and t.lane = k.lane and t.priority = n.priority
-                and not (v_is_awaited and t.made_at between clock_timestamp() - interval '1 s'
+                and not (v_has_trackless and t.made_at between clock_timestamp() - interval '1 s'
                          and clock_timestamp() + interval '1 min')
               limit 1) t on true
        where n.run_at <= now() and n.parent_id is null and n.kind = 'request' and n.id <> all (v_behind)
       returning track)
     select exists (select from fed f where f.track = 0) into v_is_trackless;
   end if;
-  if v_is_heard then
+  if v_has_idle_worker then
     perform pg_notify('postrider', case when v_is_trackless then 'tracks' else '' end);
   end if;
   return null;

@@ -9,7 +9,9 @@
 --
 -- Slots are evenly spaced, a little more than rate_period / rate_limit apart. The extra is 2 % of the period, at most
 -- 100 ms. A call may begin later than its slot by the same time. Still no period sees more than rate_limit + 1 calls.
--- Slots are given at most 250 ms ahead. first_us is the first slot given, or the first one available.
+--
+-- Slots are given at most 250 ms ahead. first_us is the first slot given, or the first one available. late_us is
+-- how much later than its slot a call may begin. share is the most calls while other workers wait for permits.
 --
 -- Lock order: rows of lane_rates by lane, in a separate statement, so that the next statement sees the slots that
 -- others have taken. The advisory lock is the lock of claim. While a worker holds it, the worker is not declared lost,
@@ -24,7 +26,7 @@ set lock_timeout = '100ms'
 as $$
 #variable_conflict use_column
 declare
-  v_is_good boolean;
+  v_has_lock boolean;
   v record;
   v_now timestamptz;
   v_first timestamptz;
@@ -37,8 +39,8 @@ declare
   v_commit text := current_setting('synchronous_commit');
 begin
   -- Two steps, as in claim, because the row must be read after the lock is taken.
-  v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
-  if not v_is_good or not exists (select from postrider_internal.workers w
+  v_has_lock := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if not v_has_lock or not exists (select from postrider_internal.workers w
                                   where w.id = p_worker and w.ended_at is null) then
     return;
   end if;
@@ -64,6 +66,7 @@ begin
     if v.max_in_flight is null then
       delete from postrider_internal.lane_permits m where m.lane = v.lane and m.worker = p_worker;
     else
+      -- A worker that has not asked for 3 s no longer waits.
       select coalesce(sum(m.permits) filter (where m.worker <> p_worker), 0),
              coalesce(sum(m.permits) filter (where m.worker = p_worker), 0),
              count(*) filter (where m.worker <> p_worker and m.wanted > 0),
@@ -75,6 +78,7 @@ begin
       permits := greatest(v.used, least(v.hold, share, v.max_in_flight - v_held), 0);
       -- The limit was lowered: no call begins until enough calls have ended.
       share := least(share, greatest(v.max_in_flight - v_held, 0));
+      -- If a crash of the server lost this commit, other workers could get the same permits.
       if permits > v_mine then
         perform set_config('synchronous_commit', v_commit, true);
       end if;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Separate steps, because the tables must be read after the lock is taken. The lock is free only if no transaction can
--- still commit a row that must open the gate. The conditions are the same as in claim.
+-- hold_gate: 1 is closed, 2 is open. Separate statements, because the tables must be read after the lock is taken. The
+-- lock is free only if no transaction can still commit a row that must open the gate. claim checks the same conditions.
 create or replace function postrider_internal.close_hold_gate() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -9,9 +9,9 @@
 -- A server that takes a few calls at once refuses the others first and answers the few later. So a success of a call
 -- that began together with the last 429 also ends the streak. The next 429 is then the first again.
 --
--- Such a call began after the pause before that 429. For the nth 429 of a streak this pause was at least 2^(n - 2) s
--- (at most 8 of the 15 min). For the first one, half a second is assumed. Calls that began before that pause prove
--- nothing, because the server was not overloaded yet.
+-- Such a call began after the pause before that 429. For the nth 429 of a streak this pause was at least 2^(n - 2) s.
+-- The formula stops at 512 s, although a pause may last 15 min. For the first 429 it gives half a second. Calls that
+-- began before that pause prove nothing, because the server was not overloaded yet.
 --
 -- A wait of 0 counts as no wait. Otherwise a server that always answers 0 would get calls without end. A wait below one
 -- second counts as a second.

@@ -20,7 +20,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_age double precision := greatest(extract(epoch from p_now - p_old.at), 0);
-  v_few double precision := least(1, 10.0 / greatest(p_good + p_bad, 1));
+  v_weight double precision := least(1, 10.0 / greatest(p_good + p_bad, 1));
 begin
   if p_old.at is null or v_age >= 60 then
     p_old.calls := 0;
@@ -37,8 +37,8 @@ begin
   p_old.calls := case when p_old.calls > 1e-9 then p_old.calls else 0 end;
   p_old.calls := p_old.calls * exp(-v_age / 10) + p_calls;
   if p_old.failing then
-    p_old.good := p_old.good * exp(-v_age / 2) + p_good * v_few;
-    p_old.bad := p_old.bad * exp(-v_age / 2) + p_bad * v_few;
+    p_old.good := p_old.good * exp(-v_age / 2) + p_good * v_weight;
+    p_old.bad := p_old.bad * exp(-v_age / 2) + p_bad * v_weight;
     p_old.failing := p_good = 0 or p_old.good < 2 * p_old.bad;
     if not p_old.failing then
       p_old.bad := 0;
@@ -56,8 +56,8 @@ begin
     p_old.failing := true;
     p_old.strained_since := null;
     p_old.calls := 0;
-    p_old.good := p_good * v_few;
-    p_old.bad := p_bad * v_few;
+    p_old.good := p_good * v_weight;
+    p_old.bad := p_bad * v_weight;
   end if;
   return p_old;
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keeps two ranges of ids ahead of the sequence. It creates a new range and attaches it only while no transaction that
+-- Adds a range when at most one and a half ranges of ids are free. It attaches the range only while no transaction that
 -- has inserted into jobs is open. An INSERT in progress routes rows by the ranges that it saw at its start. If it
 -- reached a range attached since, it would fail with 23514. Rows beyond all ranges go to the overflow partitions and
 -- work there too.
@@ -74,4 +74,4 @@ exception when lock_not_available then
 end
 $$;
 comment on function postrider_internal.extend_partitions(int, bigint) is
-  'leader: adds a range of ids to jobs and results when fewer than two are ahead; returns a description or null';
+  'leader: adds a range of ids to jobs and results when at most 1.5 ranges are free; returns a description or null';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- The only writer of job_totals, so finishes never compete for a shared row. p_after: rows up to this id were folded
--- and are dead. While a transaction stays open for hours, scanning them costs time.
+-- and are dead. While a transaction stays open for hours, scanning them costs time. 0: all rows, and rarer duties.
 --
 -- The first row returned holds the highest id read, and the number of jobs that failed or became unknown. Up to ten
 -- further rows name such jobs for the log. Each stands for all jobs of one finish with that outcome on its track,

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
 -- A job of a later attempt has waited for its retry, not for a worker, so only its call counts. A job whose callbacks
--- still run has no result yet and is left out. A call of more than 35 minutes is computed as in the view attempts.
+-- still run has no result yet and is left out. total_us ends at 35 minutes, the largest int.
+-- The duration of a longer call is computed from its times, as in the view attempts.
 create or replace function postrider_internal.fold_timings(p_minutes timestamptz[], p_jobs bigint[],
                                                            p_weights int[]) returns void
 language sql

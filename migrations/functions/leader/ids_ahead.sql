@@ -19,4 +19,4 @@ as $$
    group by s.last_value
 $$;
 comment on function postrider_internal.ids_ahead() is
-  'the last id, the end of all ranges, the size of a new range, free ids ahead, and the current and next range';
+  'last id, end of all ranges (top), size of a new range, free ids, end of the current range (reach), next start';

@@ -3,6 +3,9 @@
 -- Steps are small, because claims of this worker and jobs on new tracks wait for them. A step promotes 5000 rows, moves
 -- 2000 to new tracks, and feeds 20,000 from lists of one lane and 5000 from lists of several lanes. After jobs got new
 -- tracks, it feeds a tenth of that, and lists of several lanes at most every 100 ms.
+--
+-- more: the next step should follow at once. latest: the last run_at that was promoted. owed: ends in outcomes are due.
+-- has_crowd: the intake holds lists of several lanes.
 create or replace function postrider_internal.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
 returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean, has_crowd boolean)
 language plpgsql

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A job that succeeded with all pages is refused. A job stopped by max_pages may fetch as many pages again. A page
--- whose next reference could not be followed is fetched once more. All other jobs continue with the page that failed.
+-- whose next reference could not be followed is fetched once more. If the last page is stored and the job still did not
+-- succeed, all pages are fetched again. All other jobs continue with the page that failed.
 create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text,
                                                          p_from_start boolean) returns boolean
 language plpgsql

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_job: as page_job returns it. A page number is incremented. If `next` is given too, it only decides whether to go
--- on. These mean no: null, false, an empty text, and a missing value. The text `false` or `null` in a header, and an
--- empty list or object as a cursor, mean no too.
+-- p_job: as page_job returns it. A page number grows by one, an offset by p_count, the items of this page. If `next` is
+-- given too, it only decides whether to go on. These mean no: null, false, an empty text, and a missing value. The text
+-- `false` or `null` in a header, and an empty list or object as a cursor, mean no too.
 --
 -- A link loses the arguments that the service adds to each call. They are added again, and a key among them must not be
 -- stored in the table of pages. The same holds for the token of a credential in the query.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan, nested-loops
--- Claims at most p_limit rows of the given tracks, in the given order. In each track it starts at the watermark.
+-- Claims at most p_limit rows of p_tracks, in this order. p_caps is the most rows of each track, and p_marks its
+-- watermark, behind which the claim starts.
 --
 -- Watermark: this worker has already claimed the rows before it. Without it, each claim walks over all leased rows.
 -- While an old transaction pins the vacuum horizon, the claim also walks over all dead rows. Measured after 300,000
@@ -11,7 +12,7 @@
 -- has read the leases. The lock lives in shared memory and ends with the transaction.
 --
 -- synchronous_commit: if a crash of the server loses a claim, the claim never happened and its job runs again. So the
--- commit of a claim need not wait for the disk. It must wait if the claim holds an at_most_once job.
+-- commit need not wait for the disk, if p_alone (no finish in the transaction) and no job is at_most_once.
 --
 -- JIT is off here and wherever a plan walks these tables. The estimate of the generic plan grows with the queue. Above
 -- 100,000 rows PostgreSQL compiled each claim anew (with 120,000 ready rows: 1.9 s instead of 7 ms).
@@ -44,37 +45,37 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_is_good boolean;
-  v_is_held boolean;
-  v_is_hooked boolean;
-  v_has_starts boolean := false;
+  v_is_enlisted boolean;
+  v_has_holds boolean;
+  v_has_hooks boolean;
+  v_has_start_hooks boolean := false;
   v_fence bigint;
   v_commit text := current_setting('synchronous_commit');
 begin
   -- Behind PgBouncer this session may lead to a restored database that no worker has found yet. Another worker may have
   -- the same number there.
-  v_is_good := current_setting('postrider.identified', true) = ('postrider_internal.workers'::regclass::oid)::text;
-  if v_is_good is not true then
-    v_is_good := postrider_internal.is_identified();
+  v_is_enlisted := current_setting('postrider.identified', true) = ('postrider_internal.workers'::regclass::oid)::text;
+  if v_is_enlisted is not true then
+    v_is_enlisted := postrider_internal.is_identified();
   end if;
   -- Two steps, because the row must be read after the lock is taken.
-  if v_is_good then
-    v_is_good := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
+  if v_is_enlisted then
+    v_is_enlisted := pg_try_advisory_xact_lock_shared(1886351474, p_worker);
   end if;
-  if v_is_good then
+  if v_is_enlisted then
     select exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null),
            exists (select from postrider.lanes n where n.paused_until > now())
            or exists (select from postrider.lanes n where n.max_in_flight is not null or n.rate_limit is not null)
            or exists (select from postrider.queues q where q.paused)
            or exists (select from postrider_internal.lane_pauses),
            exists (select from postrider.hooks)
-      into v_is_good, v_is_held, v_is_hooked;
+      into v_is_enlisted, v_has_holds, v_has_hooks;
   end if;
-  if not v_is_good then
+  if not v_is_enlisted then
     raise exception using errcode = 'PR008', message = format('worker %s has been declared lost', p_worker),
       hint = 'Register again; the leases of this worker are void.';
   end if;
-  if v_is_held then
+  if v_has_holds then
     select array_agg(u.track order by u.place), array_agg(u.cap order by u.place), array_agg(u.mark order by u.place)
       into p_tracks, p_caps, p_marks
       from unnest(p_tracks, p_caps, p_marks, p_lanes) with ordinality as u(track, cap, mark, lane, place)
@@ -90,8 +91,8 @@ begin
                                     where p.lane = t.lane and p.until > now())
                          or exists (select from postrider.queues q where q.name = t.queue and q.paused)));
   end if;
-  if v_is_hooked then
-    v_has_starts := exists (select from postrider.hooks h where h.event = 'will_start');
+  if v_has_hooks then
+    v_has_start_hooks := exists (select from postrider.hooks h where h.event = 'will_start');
   end if;
   if p_alone then
     perform set_config('synchronous_commit', 'off', true);
@@ -134,8 +135,8 @@ begin
            then postrider_internal.form_pairs(j.body_form) end,
          case when not p_bare then postrider_internal.milliseconds(j.timeout) end, j.max_response,
          case when j.ok_statuses is not null and not p_bare then postrider_internal.status_bounds(j.ok_statuses) end,
-         p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_starts or w.is_filled,
-         t.parent_id is not null, t.has_callbacks or v_is_hooked, l.bytes
+         p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_start_hooks or w.is_filled,
+         t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes
     from taken t
     join postrider.jobs j on j.id = t.job_id
    cross join lateral (

@@ -41,7 +41,7 @@ begin
     returning s.job_id, s.track, s.attempt, s.rekey, s.parent_id, s.has_callbacks),
   ended as (
     select e.*, e.has_callbacks or case when (select exists (select from postrider.hooks))
-      then postrider_internal.is_hooked(e.job_id) else false end as is_told,
+      then postrider_internal.is_hooked(e.job_id) else false end as needs_conclude,
            t.started_at, t.status_code, case when t.job_id is null then 'e' else 'f' end::"char" as state,
            coalesce(t.error_code, 'expired') as error_code,
            case when t.job_id is null then 'not started before expires_at'
@@ -55,13 +55,13 @@ begin
     insert into postrider_internal.results (job_id, started_at, attempt, track, rekey, state, status_code, error_code,
                                             error)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error
-      from ended e where not e.is_told),
-  followed as (
+      from ended e where not e.needs_conclude),
+  to_conclude as (
     insert into postrider_internal.outcomes (
       job_id, started_at, attempt, track, rekey, state, status_code, error_code, error, parent_id)
     select e.job_id, e.started_at, e.attempt, e.track, e.rekey, e.state, e.status_code, e.error_code, e.error,
            e.parent_id
-      from ended e where e.is_told),
+      from ended e where e.needs_conclude),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
     select array[e.track], array[e.state], array[count(*)::int],
@@ -72,9 +72,9 @@ begin
     select array[0], array[e.state], array[count(*)::int], j.queue,
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
       from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
-  select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.is_told),
-         array_agg(e.job_id) filter (where e.parent_id is not null and not e.is_told),
-         array_agg(e.state) filter (where e.parent_id is not null and not e.is_told)
+  select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.needs_conclude),
+         array_agg(e.job_id) filter (where e.parent_id is not null and not e.needs_conclude),
+         array_agg(e.state) filter (where e.parent_id is not null and not e.needs_conclude)
     into v_ended, v_parents, v_members, v_states
     from ended e;
   if v_parents is not null then

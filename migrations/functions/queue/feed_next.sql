@@ -8,17 +8,18 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_level int := -101;
-  v_mark postrider_internal.feed_cursors;
+  v_level int := -101;                     -- the negated priority, as in the indexes of intake
+  v_cursor postrider_internal.feed_cursors;
   v_queues text[];
   v_lanes text[];
   v_lists bigint[];
   v_next bigint[];
-  v_held bigint[];
+  v_locked bigint[];
   v_left bigint := p_jobs;
   v_fed bigint := 0;
   v_has_crowd boolean;
 begin
+  -- Every priority is above -101 when negated. With this condition the planner can use the index.
   if not exists (select from postrider_internal.intake i where i.lane is not null and -i.priority::int > -101)
      or not postrider_internal.leads(p_worker, p_epoch) then
     return 0;
@@ -28,10 +29,10 @@ begin
     select -i.priority::int into v_level from postrider_internal.intake i
      where i.lane is not null and -i.priority::int > v_level order by -i.priority::int limit 1;
     exit when not found or v_left <= 0;
-    select * into v_mark from postrider_internal.feed_cursors m where m.priority = -v_level;
+    select * into v_cursor from postrider_internal.feed_cursors m where m.priority = -v_level;
     select t.queues, t.lanes into v_queues, v_lanes
-      from postrider_internal.intake_turns(v_level, v_mark.queue, v_mark.lane, v_left) t;
-    v_held := '{}';
+      from postrider_internal.intake_turns(v_level, v_cursor.queue, v_cursor.lane, v_left) t;
+    v_locked := '{}';
     loop
       select array_agg(n.id order by n.round, n.place) into v_next
         from (select l.id, l.round, u.place, sum(l.jobs) over (order by l.round, u.place) - l.jobs as before
@@ -41,14 +42,14 @@ begin
                        from (select x.id, x.jobs, x.first_id from postrider_internal.intake x
                               where x.lane is not null and -x.priority::int = v_level and x.queue = u.queue
                                 and x.lane = u.lane
-                                and x.id <> all (v_held)
+                                and x.id <> all (v_locked)
                               order by -x.priority::int, x.queue, x.lane, x.first_id, x.id limit 20) i) l) n
        where n.before < v_left;
       exit when v_next is null;
       v_lists := array(select x.id from postrider_internal.intake x where x.id = any (v_next) for update skip locked);
       exit when v_lists <> '{}';
       -- An open transaction has cancelled jobs in all these lists. Later lists do not wait for it to end.
-      v_held := v_held || v_next;
+      v_locked := v_locked || v_next;
     end loop;
     continue when v_next is null;
     perform postrider_internal.add_tracks(array_agg(i.queue), array_agg(i.lane), array_agg(i.priority::int))

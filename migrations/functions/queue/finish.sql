@@ -17,8 +17,8 @@
 -- · o onward: goes on at another server of its service. Ready at its old place, no attempt used.
 -- · w wait: the server asks for later calls. Ready at its old place, no attempt used, and its lane is paused.
 -- · d delayed: the server asks to have this job later. Scheduled after that wait, no attempt used.
--- · b back: the database refused to prepare the call and prepared others. No attempt used. Scheduled after growing
---   waits, failed after 15 minutes of them.
+-- · b unprepared: the database refused to prepare the call and prepared others. No attempt used. Scheduled after
+--   growing waits, failed after 15 minutes of them.
 --
 -- p_waits: some attempt may have the verdict w, d, b or l. Only then does the function check each attempt.
 --
@@ -39,8 +39,8 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
-  v_signs postrider_internal.lane_signal[];
-  v_left postrider_internal.nonfinal_attempt[];
+  v_signals postrider_internal.lane_signal[];
+  v_nonfinal postrider_internal.nonfinal_attempt[];
   v_has_servers boolean;
 begin
   if p_waits then
@@ -107,16 +107,16 @@ begin
              g.version)::postrider_internal.nonfinal_attempt)
            filter (where g.has_callbacks or not postrider_internal.is_final_outcome(g.outcome)),
          bool_or(g.server is not null)
-    into v_done, v_parents, v_members, v_states, v_signs, v_left, v_has_servers
+    into v_done, v_parents, v_members, v_states, v_signals, v_nonfinal, v_has_servers
     from gone g;
-  if v_left is not null then
-    perform postrider_internal.finish_nonfinal(p_worker, v_left);
+  if v_nonfinal is not null then
+    perform postrider_internal.finish_nonfinal(p_worker, v_nonfinal);
   end if;
   if v_parents is not null then
     perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
   end if;
-  if v_signs is not null then
-    perform postrider_internal.pause_throttled_lanes(v_signs);
+  if v_signals is not null then
+    perform postrider_internal.pause_throttled_lanes(v_signals);
   end if;
   if v_has_servers then
     perform postrider_internal.record_server_calls(p_attempts, v_done);

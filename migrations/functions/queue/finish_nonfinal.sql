@@ -18,7 +18,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  with followed as (
+  with to_conclude as (
     insert into postrider_internal.outcomes (
       job_id, started_at, fence, worker, attempt, track, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, rekey, state, reused, http_version, error_code, remote_ip, error, headers, body,
@@ -29,7 +29,7 @@ begin
       g.sent, g.received, g.cache, g.encoding, g.result, g.parent_id, g.base, g.version
       from unnest(p_left) g
      where postrider_internal.is_final_outcome(g.outcome) and g.has_callbacks),
-  tried as (
+  past as (
     insert into postrider_internal.past_attempts (
       job_id, fence, started_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us, total_us,
       status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received, cache, server,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, no-bitmapscan
 -- Hops from lane to lane by the index intake_turn. It starts behind the given lane, goes to the end, and continues from
--- the first lane.
+-- the first lane. p_level is the negated priority, as in the index.
 create or replace function postrider_internal.intake_turns(
   p_level int, p_queue text, p_lane text, p_jobs bigint, out queues text[], out lanes text[])
 language plpgsql stable

@@ -5,6 +5,7 @@
 -- move_jobs_of_removed_tracks moves those rows.
 --
 -- At most four removals are under way. While a transaction stays open for hours, further removals wait for it to end.
+-- is_pending: some removals are still under way.
 create or replace function postrider_internal.remove_tracks(
   p_worker int, p_epoch bigint, p_after int, p_limit int, p_age interval default interval '1 day',
   out removed int, out reached int, out is_pending boolean)

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- In the row returned, attempt, track and rekey are already the values for the next run.
 create or replace function postrider_internal.reopen_job(p_id bigint,
                                                          p_from_start boolean default false)
 returns postrider_internal.results

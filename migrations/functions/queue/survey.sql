@@ -13,6 +13,8 @@
 --
 -- has_more: a second row follows, so the worker returns only to tracks with more rows.
 --
+-- lane: the id of the track's lane if the lane has a limit, otherwise 0.
+--
 -- The row of track 0 says where the next step begins (first_seq; 0: all tracks were visited). Its column lane is the
 -- newest track.
 create or replace function postrider_internal.survey(
@@ -24,23 +26,24 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  with recursive behind as (
+  -- ahead: the tracks after p_after. wrapped: the tracks from the first to p_after, if hops are left.
+  with recursive ahead as (
     select p_after as first_id, null::int as second_id, null::bigint as seq, 0 as n
     union all
     select f.ids[1], f.ids[2], f.seqs[1], h.n + 1
-      from behind h
+      from ahead h
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
              from (select r.track, r.seq from postrider_internal.ready r
                     where r.track > h.first_id and r.worker = 0 order by r.track, r.seq limit 2) x) f
      where h.n < p_limit and f.ids is not null),
-  hops as materialized (select b.first_id as id, b.second_id as next_id, b.seq, b.n from behind b where b.n > 0),
-  before as (
+  hops as materialized (select b.first_id as id, b.second_id as next_id, b.seq, b.n from ahead b where b.n > 0),
+  wrapped as (
     select 0 as first_id, null::int as second_id, null::bigint as seq, (select count(*) from hops)::int as n
      where p_after > 0
     union all
     select f.ids[1], f.ids[2], f.seqs[1], h.n + 1
-      from before h
+      from wrapped h
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
              from (select r.track, r.seq from postrider_internal.ready r
@@ -50,7 +53,7 @@ begin
   found as materialized (
     select h.id, h.next_id, h.seq, h.n from hops h
     union all
-    select b.first_id, b.second_id, b.seq, b.n from before b where b.first_id > 0),
+    select b.first_id, b.second_id, b.seq, b.n from wrapped b where b.first_id > 0),
   reached as materialized (
     select coalesce((select f.id from found f where f.n = p_limit), 0) as id),
   others as (
@@ -75,6 +78,7 @@ begin
     left join postrider.lanes n on (select exists (select from postrider.lanes)) and n.name = t.lane
                                and (n.max_in_flight is not null or n.rate_limit is not null)
    where (p_queues is null or t.queue = any (p_queues))
+     -- A survey asks once whether there is a pause. Only if there is one, it checks each track.
      and not case when (select exists (select from postrider.lanes n where n.paused_until > now()))
              then exists (select from postrider.lanes n where n.name = t.lane and n.paused_until > now()) else false end
      and not case when (select exists (select from postrider_internal.lane_pauses))

@@ -92,7 +92,7 @@ begin
                   else postrider_internal.form_headers(a.headers) end)
               when num_nonnulls(g.headers, j.headers) > 0
                 then postrider_internal.pairs(coalesce(g.headers, d.headers, j.headers)) end
-                  || postrider_internal.cache_validators(c),
+           || postrider_internal.cache_validators(c),
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' when j.body_parts is not null then 'p' else 'n' end::"char",
          case when j.id = any (p_long) then null when j.body is not null then j.body

@@ -6,4 +6,4 @@ as $$
   select p_finished_at < case when postrider_internal.is_failure(p_state) then p_failed else p_ended end
 $$;
 comment on function postrider_internal.is_past_retention("char", timestamptz, timestamptz, timestamptz) is
-  'whether a job is past its retention; failures count from p_failed, other final states from p_ended';
+  'whether a job is past its retention: a failure if it ended before p_failed, another job if before p_ended';

@@ -20,7 +20,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'
 as $$
 declare
-  v_mark postrider_internal.prune_cursor;
+  v_cursor postrider_internal.prune_cursor;
   v_ended timestamptz;
   v_failed timestamptz;
   v_range record;
@@ -53,17 +53,17 @@ begin
     wait_ms := 0;
   end if;
   v_is_referenced := exists (select from postrider_internal.referencing_tables());
-  select * into v_mark from postrider_internal.prune_cursor for update;
+  select * into v_cursor from postrider_internal.prune_cursor for update;
   for v_range in
     select r.part, r.first_id, r.end_id, coalesce(r.end_id <= s.last_value, false) as is_full
       from postrider_internal.job_ranges() r cross join postrider.jobs_id_seq s
-     where v_mark.part is null
+     where v_cursor.part is null
         or coalesce(r.end_id, 9223372036854775807)
            >= (select coalesce(m.end_id, 9223372036854775807) from postrider_internal.job_ranges() m
-               where m.part = v_mark.part)
+               where m.part = v_cursor.part)
      order by r.end_id nulls last
   loop
-    v_after := case when v_range.part = v_mark.part then v_mark.reached else 0 end;
+    v_after := case when v_range.part = v_cursor.part then v_cursor.reached else 0 end;
     execute format('select j.created_at from postrider_internal.jobs_%s j order by j.id desc limit 1',
                    v_range.part) into v_newest;
     if v_range.is_full then

@@ -1,4 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- Texts by weekday begin with Sunday. Repeated and cut at the weekday of the first day, they have one character for
+-- each day of the month. Each seven characters of nths stand for seven days of the month. The last of each weekday lies
+-- in the last seven days, so lasts is shifted to the end.
 create or replace function postrider_internal.cron_days(p_plan postrider_internal.cron_plan, p_month date) returns text
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp

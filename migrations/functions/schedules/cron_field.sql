@@ -53,6 +53,7 @@ begin
       hint := format('Give a step of 1 to %s.', v_size);
       return;
     end if;
+    -- 7-2 is 0-2, from Sunday to Tuesday.
     if v_to < v_from and v_size = 7 and v_from = 7 then
       v_from := 0;
     end if;

@@ -12,6 +12,7 @@ declare
   v_highs constant int[] := '{59,59,23,31,12,6}';
   v_months constant text[] := '{jan,feb,mar,apr,may,jun,jul,aug,sep,oct,nov,dec}';
   v_weekdays constant text[] := '{sun,mon,tue,wed,thu,fri,sat}';
+  -- For each field, what to write instead of a step that is longer than the field.
   v_instead constant text[] := array[
     '', 'Two schedules make every 90 minutes: 0 0-23/3 * * * and 30 1-23/3 * * *.', 'Every second day is 0 0 */2 * *.',
     'The first Friday of a month is fri#1 as day of the week.', '', ''];

@@ -24,7 +24,7 @@ declare
   v_skipped int := 0;
   v_error text;
   v_began timestamptz;
-  v_mark constant text := '"its ticks cannot be told, tried again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
+  v_retry_format constant text := '"its ticks cannot be told, tried again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
 begin
   begin
     select c.* into v_cron from postrider_internal.cron_plan(p_schedule.cron) c;
@@ -32,7 +32,7 @@ begin
       raise exception 'cron: %', v_cron.reason;
     end if;
     v_next := postrider_internal.cron_after(v_cron.plan, p_schedule.timezone, p_now);
-    if starts_with(p_schedule.last_error, to_char(p_schedule.next_run_at at time zone 'UTC', v_mark)) then
+    if starts_with(p_schedule.last_error, to_char(p_schedule.next_run_at at time zone 'UTC', v_retry_format)) then
       p_schedule.next_run_at := postrider_internal.cron_after(
         v_cron.plan, p_schedule.timezone, p_schedule.next_run_at - interval '1 hour');
     end if;
@@ -50,7 +50,7 @@ begin
       raise;
     end if;
     v_next := p_now + interval '1 hour';
-    v_error := to_char(v_next at time zone 'UTC', v_mark) || sqlerrm;
+    v_error := to_char(v_next at time zone 'UTC', v_retry_format) || sqlerrm;
     v_skipped := 1;
     v_left_at := p_schedule.next_run_at;
     v_left_reason := sqlerrm;

@@ -4,7 +4,8 @@
 -- row only if the server must be set aside. No session waits: a locked row is left for the next run.
 --
 -- Only the holder of the server's row deletes its deltas, so none counts twice. Deleted rows are dead, and while a
--- transaction stays open for hours they cost time. So the scan starts near the last id.
+-- transaction stays open for hours they cost time. So the scan starts near the last id,
+-- unless p_is_full.
 create or replace function postrider_internal.fold_servers(p_now timestamptz, p_server int[],
                                                            p_is_full boolean) returns int
 language plpgsql

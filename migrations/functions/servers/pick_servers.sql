@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
 -- prepare calls this while any service has servers. It reads the servers of a service once for the batch. An absolute
--- URL and a call to the CDN have no server.
+-- URL and a call to the CDN have no server. p_done: jobs that make no call.
 --
 -- A probe is a real call. Jobs that may be repeated are preferred for it. An at_most_once job may end as unknown, and a
 -- download may take hours. Such a job probes only if no other job came within a further cool_down.

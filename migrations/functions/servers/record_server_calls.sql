@@ -14,7 +14,7 @@ declare
   v_probe record;
   v_failing int[];
 begin
-  with told as (
+  with counted as (
     insert into postrider_internal.server_deltas (server, calls, errors)
     select t.id, count(*), count(*) filter (where x.health = 'f')
       from unnest(p_attempts) x
@@ -22,7 +22,7 @@ begin
      where x.health in ('w', 'f') and x.seq = any (p_done) and t.state = 'active' and x.fence > t.since_fence
      group by t.id
     returning server, errors)
-  select array_agg(o.server) filter (where o.errors > 0) into v_failing from told o;
+  select array_agg(o.server) filter (where o.errors > 0) into v_failing from counted o;
   for v_probe in
     select t.id, x.fence, x.health
       from unnest(p_attempts) x

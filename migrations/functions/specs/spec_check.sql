@@ -45,11 +45,11 @@ begin
                    when k.key = 'run_if' and k.value <> 'null'
                      and case when n.level = 1 then p_is_inside or not v_is_open else n.parent_kind <> 'chain' end
                        then 'step'
-                   when k.key = 'dedupe_key' and k.value <> 'null' and (n.is_drawn or p_is_inside) then 'each'
+                   when k.key = 'dedupe_key' and k.value <> 'null' and (n.is_in_each or p_is_inside) then 'each'
                    when k.key = 'name' and k.value in ('"prev"', '"item"', '"results"') then 'name'
                  end as defect
             from unnest(v_nodes) with ordinality
-                 n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+                 n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
            cross join lateral jsonb_each(n.spec) k
             left join columns c on c.attname = k.key) d
    where d.defect is not null
@@ -95,7 +95,7 @@ begin
     from (select n.place, n.spec ->> 'name' as name, n.rank,
                  row_number() over (partition by n.level, n.parent, n.spec ->> 'name' order by n.rank) as nth
             from unnest(v_nodes) with ordinality
-                 n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+                 n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
            where n.spec ->> 'name' is not null) d
    where d.nth > 1
    order by d.rank limit 1;
@@ -105,7 +105,7 @@ begin
       hint = 'Give each its own; templates refer to a job by its name.';
   end if;
   perform postrider_internal.spec_references(v_nodes, v_is_open);
-  perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_drawn or p_is_inside),
+  perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_in_each or p_is_inside),
                                          p_is_inside);
   return v_nodes;
 end

@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Works level by level with a few statements each, so ten thousand members take as many statements as two. Members made
--- by an each stand last in their level, because they are not inserted with the others. The ranks of the others are the
--- parents of the next level.
+-- Works level by level with a few statements each, so ten thousand members take as many statements as two.
 --
--- p_defaults: the values that the first job inherits from its batch or chain (see member_defaults).
+-- The rank of a node is its index in its level, from 1. The parent of a node is a rank in the level above. Jobs inside
+-- the "do" of an each stand last in their level, because insert_spec_jobs leaves them out. So the others have the ranks
+-- from 1 on without gaps.
+--
+-- p_place: the path of the spec in messages, like $. p_defaults: the values that the first job inherits from its batch
+-- or chain (see member_defaults).
 create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text,
                                                          p_defaults jsonb default null)
 returns postrider_internal.spec_node[]
@@ -24,7 +27,7 @@ begin
   end if;
   while v_level is not null loop
     select n.place || d.below as place, d.reason, d.hint into v_defect
-      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each,
+      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each,
                                               rank)
      cross join lateral postrider_internal.spec_shape(n.level, n.spec) d
      where d.reason is not null
@@ -37,21 +40,21 @@ begin
     v_nodes := v_nodes || array(
       select row(n.level, n.parent, n."position", n.place,
                  case when n.spec ? 'chain' then 'chain' when n.spec ? 'batch' then 'batch' else 'request' end,
-                 n.parent_kind, n.is_drawn, n.spec - '{chain,batch,kind}'::text[],
+                 n.parent_kind, n.is_in_each, n.spec - '{chain,batch,kind}'::text[],
                  case when jsonb_typeof(n.spec -> 'batch') = 'object'
                       then jsonb_build_object('list', n.spec -> 'batch' -> 'each', 'do', n.spec -> 'batch' -> 'do') end
                 )::postrider_internal.spec_node
         from unnest(v_level) n);
-    -- The jobs below a job are removed from it once, not for each of its members.
+    -- With offset 0, the columns below and defaults are computed once for each job, not for each of its members.
     v_level := nullif(array(
-      select row(p.level + 1, p.rank, c."position", p.place || replace(p.step, '#', (c."position" - 1)::text), null,
+      select row(p.level + 1, p.rank, c."position", p.place || replace(p.tail, '#', (c."position" - 1)::text), null,
                  p.kind,
-                 p.is_drawn, case when p.defaults is null then c.spec
+                 p.is_in_each, case when p.defaults is null then c.spec
                    else postrider_internal.spec_inherits(c.spec, p.defaults) end, null)::postrider_internal.spec_node
         from (select n.level, n.rank, n.place, case when n.spec ? 'chain' then 'chain' else 'batch' end as kind,
                      case when n.spec ? 'chain' then '.chain[#]'
-                          when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as step,
-                     n.is_drawn or coalesce(jsonb_typeof(n.spec -> 'batch') = 'object', false) as is_drawn,
+                          when jsonb_typeof(n.spec -> 'batch') = 'array' then '.batch[#]' else '.batch.do' end as tail,
+                     n.is_in_each or coalesce(jsonb_typeof(n.spec -> 'batch') = 'object', false) as is_in_each,
                      case when n.spec ? 'chain' then n.spec -> 'chain'
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then n.spec -> 'batch'
                           else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below,
@@ -59,11 +62,11 @@ begin
                        where k.key in ('queue', 'priority', 'timeout', 'service', 'credential')
                          and k.value <> 'null') as defaults
                 from unnest(v_level) with ordinality
-                     n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+                     n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
                where n.spec ?| '{chain,batch}'
               offset 0) p
        cross join lateral jsonb_array_elements(p.below) with ordinality c (spec, "position")
-       order by p.is_drawn, p.rank, c."position"), '{}');
+       order by p.is_in_each, p.rank, c."position"), '{}');
   end loop;
   return v_nodes;
 end

@@ -17,24 +17,24 @@ begin
   end if;
 
   with recursive nodes as materialized (
-    select n.level, n.parent, n."position", n.place, n.kind, n.parent_kind, n.is_drawn, n.spec, n.each,
+    select n.level, n.parent, n."position", n.place, n.kind, n.parent_kind, n.is_in_each, n.spec, n.each,
            n.spec ->> 'name' as name, row_number() over (partition by n.level order by n.rank)::int as rank
-      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each,
+      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each,
                                               rank)
   ), found as materialized (
-    select distinct n.level, n.rank, n.is_drawn, n.place || t.below as place, m.part[1] as template
+    select distinct n.level, n.rank, n.is_in_each, n.place || t.below as place, m.part[1] as template
       from nodes n
      cross join lateral postrider_internal.spec_texts(n.spec, n.each) t
      cross join lateral regexp_matches(t.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part)
      where n.level > 1 or p_is_open or n.kind <> 'request'
   ), wanted as materialized (
-    select f.level, f.rank, f.is_drawn, f.place, w.name
+    select f.level, f.rank, f.is_in_each, f.place, w.name
       from found f
       join (select d.template, w.name
               from (select distinct f.template from found f where f.template <> '{{{{') d
              cross join lateral unnest(postrider_internal.template_names(d.template)) w (name)) w using (template)
     union
-    select n.level, n.rank, n.is_drawn, n.place || '.run_if', w.name
+    select n.level, n.rank, n.is_in_each, n.place || '.run_if', w.name
       from nodes n
      cross join lateral unnest(postrider_internal.spec_run_if_names(n.spec ->> 'run_if')) w (name)
      where n.spec ->> 'run_if' is not null
@@ -69,7 +69,7 @@ begin
     into v_place, v_reason, v_hint
     from wanted w
     left join seen s using (level, rank, name)
-   where s.is_before is not true and not (w.name = 'item' and w.is_drawn) and not (p_is_open and s.level is null)
+   where s.is_before is not true and not (w.name = 'item' and w.is_in_each) and not (p_is_open and s.level is null)
    order by w.level, w.rank, w.place limit 1;
   if found then
     raise exception using errcode = 'PR006', message = v_place || ': ' || v_reason, hint = v_hint;

@@ -1,4 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- The first branch returns at once for a plain request, the most frequent kind.
+--
+-- A missing key makes a comparison null, so its branch is not taken.
+--
+-- below: the path of the defect below this job, like .chain; empty if the job itself is wrong.
 create or replace function postrider_internal.spec_shape(p_level int, p_spec jsonb, out below text, out reason text,
                                                          out hint text)
 language plpgsql immutable

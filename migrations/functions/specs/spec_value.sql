@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A text for a bytea means its UTF-8 bytes. Text in the SQL form (\x and pairs of hexadecimal digits) means the same
--- bytes as in INSERT.
+-- bytes as in INSERT. A JSON null for a jsonb column means SQL null.
 create or replace function postrider_internal.spec_value(p_column text, p_type text, p_base text) returns text
 language sql immutable parallel safe
 as $$

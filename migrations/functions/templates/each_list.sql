@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
+-- The list is an array, which may hold templates, or one template whose value is a list. template_parts returns the
+-- templates at even places. All values together have at most 16 MiB, as in fill_templates.
 create or replace function postrider_internal.each_list(p_job postrider.jobs, out items jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

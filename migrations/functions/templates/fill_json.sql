@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- p_kind: j JSON, f form, q query, t only text (headers, parts). A text that is one whole template keeps the type of
--- its value in j, f and q. null is allowed only in j, because elsewhere it would be sent as nothing.
+-- its value in j, f and q. null is allowed only in j, because other kinds would send it as nothing.
+--
+-- Where a value becomes text, a list or object becomes its JSON in j, f and body_parts. Elsewhere it does not fit.
 create or replace function postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb,
                                                         p_kind "char") returns jsonb
 language plpgsql immutable parallel safe
@@ -29,6 +31,7 @@ begin
             case jsonb_typeof(v_misfit) when 'null' then 'null' when 'array' then 'a list' else 'an object' end);
         end if;
       elsif p_kind = 'q' then
+        -- Raises PR009 if the value is no single text, number or boolean.
         perform postrider_internal.template_text(v_place, v_parts[2], p_values, false);
       elsif p_kind = 'f' and jsonb_path_exists(v_value, 'strict $.** ? (@ == null)') then
         raise exception using errcode = 'PR009',

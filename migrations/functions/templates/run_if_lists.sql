@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan
--- In templates a batch or chain is the list of its results, so a path that continues like a list means that list here.
--- Without this change [0] and .size() would apply to an object: they give the object itself and 1, and the step would
--- be skipped silently.
+-- In templates a batch or chain is the list of its results. So a path to a batch or chain means that list too, if [,
+-- .size() or .type() follows. Without this change [0] and .size() would apply to an object. They would give the object
+-- itself and 1, and the step would be skipped silently.
 --
--- Only at the step's turn is the meaning of its names known: prev may be a request or a batch.
+-- The meaning of a name is known only at the step's turn: prev may be a request or a batch.
 --
--- In the text form of a path each key is quoted, and no space stands between a key and the next token.
+-- The regular expressions rely on the text form of a jsonpath. It quotes each key, and has no space between a key and
+-- the next token.
 create or replace function postrider_internal.run_if_lists(p_job bigint, p_run_if jsonpath) returns jsonpath
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -20,6 +21,8 @@ begin
   if regexp_replace(p_run_if::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'""(?:\\[|\\.(?:size|type)\\(\\))' then
     return p_run_if;
   end if;
+  -- Group 1 is a path before [, .size() or .type(). Group 2 is any other text. It takes a quoted text whole, so a path
+  -- inside of quotes stays as it is.
   for v_part in
     select m.found
       from regexp_matches(p_run_if::text,
@@ -30,7 +33,7 @@ begin
     continue when v_part[1] is null;
     v_names := array(
       select (n.found[1])::jsonb #>> '{}' from regexp_matches(v_part[1], E'("(?:[^"\\\\]|\\\\.)*")', 'g') as n(found));
-    -- The word item is reserved, so no step has this name.
+    -- $.item is the element of an each. The word is reserved, so earlier_step finds no step of this name.
     select s.step, s.is_tree into v_step from postrider_internal.earlier_step(p_job, v_names[1]) s;
     for k in 2 .. cardinality(v_names) loop
       exit when v_step.is_tree is not true;

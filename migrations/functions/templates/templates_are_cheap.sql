@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each template may read an answer of 64 kB and insert a value of that size; answer_parts refuses larger answers.
+-- Each template may read an answer of 64 kB and insert a value of that size; answer_parts leaves
+-- larger answers to a judging session.
 create or replace function postrider_internal.templates_are_cheap(p_job postrider.jobs) returns boolean
 language sql immutable parallel safe
 as $$

@@ -11,7 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   t postrider_internal.trees := p_tree;
-  v_gone record;
+  v_round record;
   v_room int;
   v_most constant int := 10000;  -- most members in one transaction
   v_first int;
@@ -54,17 +54,17 @@ begin
       end if;
     end if;
     if v_room > 0 and not v_is_dry then
-      select * into v_gone from postrider_internal.release_members(t, v_room);
-      v_is_blocked := v_gone.is_blocked;
-      if v_gone.released > 0 then
+      select * into v_round from postrider_internal.release_members(t, v_room);
+      v_is_blocked := v_round.is_blocked;
+      if v_round.released > 0 then
         update postrider_internal.trees x
-           set released = x.released + v_gone.released, finished = x.finished + v_gone.finished,
-               failed = x.failed + v_gone.failed, succeeded = x.succeeded + v_gone.succeeded,
-               failed_job_id = coalesce(x.failed_job_id, v_gone.failed_job), reached = v_gone.reached
+           set released = x.released + v_round.released, finished = x.finished + v_round.finished,
+               failed = x.failed + v_round.failed, succeeded = x.succeeded + v_round.succeeded,
+               failed_job_id = coalesce(x.failed_job_id, v_round.failed_job), reached = v_round.reached
          where x.job_id = t.job_id
         returning * into t;
-        exit when v_gone.released = v_most or clock_timestamp() > statement_timestamp() + v_longest;
-        v_is_dry := v_gone.released < v_room and not v_is_blocked;
+        exit when v_round.released = v_most or clock_timestamp() > statement_timestamp() + v_longest;
+        v_is_dry := v_round.released < v_room and not v_is_blocked;
         continue;
       end if;
     end if;
@@ -74,7 +74,7 @@ begin
 
     -- No member runs, and no waiting member can be locked.
     exit when v_is_blocked;
-    -- Two deltas may report one change. If only one of them has arrived, the other follows.
+    -- One member may be reported as released and as finished in two deltas. If one is missing, it follows.
     exit when t.finished < t.children;
     perform from postrider_internal.trees x where x.job_id = t.job_id for update skip locked;
     exit when not found;

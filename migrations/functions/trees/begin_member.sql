@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_has_callbacks boolean := postrider_internal.has_callbacks(p_job);
-  v_is_told boolean := v_has_callbacks or exists (select from postrider.hooks)
+  v_needs_conclude boolean := v_has_callbacks or exists (select from postrider.hooks)
     and postrider_internal.is_hooked(p_job.id);
   v_state "char";
   v_code text;
@@ -74,9 +74,9 @@ begin
       end if;
       return postrider_internal.end_tree(v_tree, v_state, v_code, v_error, true);
     end if;
-    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_is_told
-                                       then p_tree.job_id end, v_is_told);
-    return case when not v_is_told then v_state end;
+    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_needs_conclude
+                                       then p_tree.job_id end, v_needs_conclude);
+    return case when not v_needs_conclude then v_state end;
   end if;
 
   if p_job.kind <> 'request' then

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- After a network failure an at_most_once job fails only if nothing was sent. After other failures, the answer or the
--- number of bytes sent decides. With 408, 425 and 429 a server says that it has not acted. This does not hold if the
--- job counts these statuses as a success.
+-- number of bytes sent decides. With 408, 420, 425 and 429 a server says that it has not acted. This does not hold if
+-- the job counts these statuses as a success.
 --
 -- Earlier attempts count only if they ended the job before a user retried it. The server has not acted on attempts that
 -- the worker itself repeated.

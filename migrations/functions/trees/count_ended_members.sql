@@ -21,10 +21,10 @@ as $$
 declare
   v_sum record;
   v_has_chains boolean;
-  v_is_told text := current_setting('postrider.is_told', true);
+  v_mode_before text := current_setting('postrider.is_told', true);
 begin
   -- Looks up the row of each tree once, because hundreds of updates a second leave many dead versions of it.
-  with told as (
+  with counted as (
     select t.job_id, t.run, t.kind, e.finished, e.failed, e.succeeded, e.failed_job
       from (select m.tree, count(*) as finished,
             count(*) filter (where postrider_internal.is_failed_member(m.state) or m.state = 'x') as failed,
@@ -36,8 +36,8 @@ begin
            select x.job_id, x.run, x.kind from postrider_internal.trees x where x.job_id = e.tree offset 0) t),
   batches as (
     insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
-    select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from told t where t.kind = 'b')
-  select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from told t;
+    select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from counted t where t.kind = 'b')
+  select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from counted t;
   if not v_has_chains then
     return;
   end if;
@@ -56,7 +56,7 @@ begin
         p_succeeded => (v_sum.state = 's')::int,
         p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
     end loop;
-    perform set_config('postrider.is_told', v_is_told, true);
+    perform set_config('postrider.is_told', v_mode_before, true);
   exception when others then
     insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int,

@@ -23,7 +23,7 @@ declare
   v_state "char";
   v_aborts bigint;
   v_room int;
-  v_hooked constant boolean := exists (select from postrider.hooks);
+  v_has_hooks constant boolean := exists (select from postrider.hooks);
   v_has_limits constant boolean := exists (select from postrider.client_limits);
 begin
   ended := 0;
@@ -47,7 +47,7 @@ begin
                where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
     gone as (
       delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*),
-    told as (
+    abort_requests as (
       insert into postrider_internal.aborts (worker, fence, job_id)
       select g.worker, g.fence, g.job_id from gone g where g.worker > 0),
     planned as materialized (
@@ -59,18 +59,19 @@ begin
       delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
     -- If the server may have acted, the job does not end as cancelled. If a hook of this transaction cancels the job,
     -- it was not called.
-    over as materialized (
+    ended_jobs as materialized (
       select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track,
              g.rekey,
              case when g.is_called then g.since end as started_at,
-             g.has_callbacks or case when v_hooked then postrider_internal.is_hooked(g.job_id)
-               else false end as is_told,
+             g.has_callbacks or case when v_has_hooks then postrider_internal.is_hooked(g.job_id)
+               else false end as needs_conclude,
              case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
         from (select g.*, g.worker > 0
-              and not (v_hooked and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called from gone g) g
+              and not (v_has_hooks and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called
+                from gone g) g
        union all
       select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
-             d.has_callbacks or case when v_hooked then postrider_internal.is_hooked(d.job_id) else false end, 'c'
+             d.has_callbacks or case when v_has_hooks then postrider_internal.is_hooked(d.job_id) else false end, 'c'
         from dropped d),
     final as (
       insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state,
@@ -78,25 +79,26 @@ begin
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
                else 'cancelled while it was running; it is not known whether the server acted on it' end
-        from over o where not o.is_told),
-    followed as (
+        from ended_jobs o where not o.needs_conclude),
+    to_conclude as (
       insert into postrider_internal.outcomes (
         job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id, is_swept)
       select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
              case o.state when 'c' then v_cancelled
                else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
-        from over o where o.is_told),
+        from ended_jobs o where o.needs_conclude),
     tally as (
       insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
       select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
-        from over o where o.track > 0 group by o.track, o.state),
+        from ended_jobs o where o.track > 0 group by o.track, o.state),
     tally_without_track as (
       insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
       select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits
         then array_agg(o.job_id) end
-        from over o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
+        from ended_jobs o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
-    select count(*) filter (where not o.is_told), count(*) filter (where o.worker > 0) into ended, v_aborts from over o;
+    select count(*) filter (where not o.needs_conclude), count(*) filter (where o.worker > 0) into ended, v_aborts
+      from ended_jobs o;
     failed := ended;
     if v_aborts > 0 then
       perform pg_notify('postrider', 'abort');
@@ -110,26 +112,26 @@ begin
   freed as (
     update postrider_internal.members m set is_waiting = false from held h where m.ctid = h.spot
       returning m.job_id, m.attempt, m.rekey),
-  over as materialized (
+  ended_jobs as materialized (
     select f.*, j.kind, j.queue,
-           postrider_internal.has_callbacks(j) or case when v_hooked then postrider_internal.is_hooked(f.job_id)
-             else false end as is_told
+           postrider_internal.has_callbacks(j) or case when v_has_hooks then postrider_internal.is_hooked(f.job_id)
+             else false end as needs_conclude
       from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
   final as (
     insert into postrider_internal.results (job_id, attempt, rekey, state, error_code, error)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from over o
-      where o.kind = 'request' and not o.is_told),
-  followed as (
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from ended_jobs o
+      where o.kind = 'request' and not o.needs_conclude),
+  to_conclude as (
     insert into postrider_internal.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from over o
-      where o.kind = 'request' and o.is_told),
+    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from ended_jobs o
+      where o.kind = 'request' and o.needs_conclude),
   tally as (
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
-      from over o where o.kind = 'request' group by o.queue)
-  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.is_told),
-         failed + count(*) filter (where o.kind = 'request' and not o.is_told and p_state <> 'k')
-    into released, ended, failed from over o;
+      from ended_jobs o where o.kind = 'request' group by o.queue)
+  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.needs_conclude),
+         failed + count(*) filter (where o.kind = 'request' and not o.needs_conclude and p_state <> 'k')
+    into released, ended, failed from ended_jobs o;
 
   v_room := p_limit - ended;
   for v_tree in

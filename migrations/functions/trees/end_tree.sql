@@ -3,6 +3,9 @@
 -- Decides the end of a batch or chain, exactly once, and then ends all unfinished jobs below it. Jobs that are locked
 -- at this moment or exceed p_limit are left to settle, which returns until none is left (is_draining). The transaction
 -- that finished the last member must not end thousands of jobs. p_limit 0: all jobs below have ended.
+--
+-- p_is_inner: the caller counts the end in the parent, so this function returns the state and does not count it. It
+-- returns null if conclude counts it, after callbacks or hooks.
 create or replace function postrider_internal.end_tree(
   p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean default false,
   p_limit int default 500)

@@ -3,7 +3,8 @@
 -- columns of that level. PostgreSQL plans a row of values in half the time of a list of nodes.
 --
 -- Each node already has the values of its batch or chain, so check_new_job adds none. check_new_job could not see
--- whether a key was set to its default value.
+-- whether a key was set to its default value. p_position: the last position in use below p_parent. p_created_by: the
+-- role that the jobs belong to; null: the caller.
 create or replace function postrider_internal.insert_spec_jobs(
   p_nodes postrider_internal.spec_node[], p_parent bigint, p_position int, p_copies int,
   p_created_by text) returns bigint[]
@@ -32,7 +33,7 @@ begin
       exit when v_depth > 1;
       v_level := p_nodes;
     else
-      v_level := array(select n from unnest(p_nodes) n where n.level = v_depth and (v_depth = 1 or not n.is_drawn));
+      v_level := array(select n from unnest(p_nodes) n where n.level = v_depth and (v_depth = 1 or not n.is_in_each));
       exit when v_level = '{}';
     end if;
     select c.names, c.expressions into v_columns, v_values from postrider_internal.spec_columns(v_level) c;
@@ -49,7 +50,7 @@ begin
            insert into postrider.jobs (kind, each%s%s%s)
            select s.kind, s.each%s%s%s
              from unnest($1) with ordinality
-                   s (level, parent, "position", place, kind, parent_kind, is_drawn, spec, each, rank)
+                   s (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
             cross join generate_series(1, $2) c (nth)%s
             order by c.nth, s.rank
            returning id)
@@ -82,7 +83,7 @@ begin
       v_has_gaps := true;
       v_ids := array(
         select j.id
-          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec,
+          from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
                                                   each, rank)
          cross join generate_series(1, p_copies) c (nth)
           left join (select x.id, x.parent_id, x.position from postrider.job_status x where x.id = any (v_ids)) j
@@ -91,7 +92,7 @@ begin
          order by c.nth, s.rank);
       -- Leaving out some members is what the client asked for. If all are left out, the batch or chain is empty.
       select regexp_replace(min(s.place), '[[][0-9]+[]]$', '') as place, s.parent_kind into v_empty
-        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_drawn, spec,
+        from unnest(v_level) with ordinality s (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
                                                 each, rank)
        cross join generate_series(1, p_copies) c (nth)
        where v_depth > 1 and v_parents[(c.nth - 1) * v_above + s.parent] is not null

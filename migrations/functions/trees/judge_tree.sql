@@ -32,4 +32,4 @@ begin
 end
 $$;
 comment on function postrider_internal.judge_tree(text) is
-  'settles one tree whose next step is expensive and begins that step; lane null: all such trees are locked';
+  'settles one tree whose next step is expensive and begins that step; lane null: no such tree, or all are locked';

@@ -16,7 +16,7 @@ as $$
 declare
   v_sum record;
   v_is_expanding boolean;
-  v_is_to_blame boolean;
+  v_must_fail boolean;
   v_spots tid[];
 begin
   if p_tree is null then
@@ -41,7 +41,7 @@ begin
     select g.tree_id, g.run, sum(g.added)::int as added, min(g.lowest) as lowest, sum(g.released)::int as released,
            sum(g.finished)::int as finished, sum(g.failed)::int as failed, sum(g.succeeded)::int as succeeded,
            max(g.id) as latest,
-           max(g.due_at) filter (where g.refused_since is null) is not null as was_put_off,
+           max(g.due_at) filter (where g.refused_since is null) is not null as was_delayed,
            min(g.refused_since) as refused_since,
            (array_agg(g.failed_job_id order by g.id) filter (where g.failed_job_id is not null))[1] as failed_job
       from gone g
@@ -71,8 +71,8 @@ begin
       if sqlstate = '57014' and not p_is_alone then
         raise;
       end if;
-      v_is_to_blame := case
-        when sqlstate = '57014' then v_sum.was_put_off
+      v_must_fail := case
+        when sqlstate = '57014' then v_sum.was_delayed
         when sqlstate = 'PR016' then false
         -- A lock lasts as long as the transaction that holds it.
         when left(sqlstate, 2) in ('40', '55') then false
@@ -84,14 +84,14 @@ begin
       values (v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed,
               v_sum.succeeded,
               v_sum.failed_job, p_tree is not null or sqlstate = 'PR016', case
-                when not v_is_to_blame and sqlstate <> 'PR016'
+                when not v_must_fail and sqlstate <> 'PR016'
                 then clock_timestamp() + case when sqlstate = '57014' then interval '10 s'
                        when left(sqlstate, 2) in ('40', '55') then interval '1 s'
                        else least(interval '30 s', greatest(interval '0.25 s',
                                                             clock_timestamp() - v_sum.refused_since)) end end,
-              case when not v_is_to_blame and left(sqlstate, 2) not in ('40', '55')
+              case when not v_must_fail and left(sqlstate, 2) not in ('40', '55')
                 and sqlstate not in ('57014', 'PR016') then coalesce(v_sum.refused_since, clock_timestamp()) end);
-      if v_is_to_blame then
+      if v_must_fail then
         perform postrider_internal.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null
                                                     then 'too_expensive' else 'internal' end, case
           when sqlstate = '57014' and p_tree is not null

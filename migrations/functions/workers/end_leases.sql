@@ -6,6 +6,8 @@
 --
 -- Custom plans: a generic plan from the time of an empty queue would search all of ready for one place.
 --
+-- counts: the number of leases found for each worker of p_counted.
+--
 -- Rows return with a new seq. With the old one they would lie below the watermarks of the workers.
 create or replace function postrider_internal.end_leases(
   p_ended int[], p_sought int[], p_counted int[], p_error text, out counts int[], out gone bigint, out unknown bigint)
@@ -46,19 +48,19 @@ begin
     returning r.*, case when r.at_most_once then 'u' when r.attempt >= r.max_attempts then 'f'
       else 'r' end::"char" as outcome,
       r.has_callbacks or case when (select exists (select from postrider.hooks))
-        then postrider_internal.is_hooked(r.job_id) else false end as is_told),
+        then postrider_internal.is_hooked(r.job_id) else false end as needs_conclude),
   final as (
     insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state, error_code,
                                             error)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error
-      from gone g where g.outcome <> 'r' and not g.is_told),
-  followed as (
+      from gone g where g.outcome <> 'r' and not g.needs_conclude),
+  to_conclude as (
     insert into postrider_internal.outcomes (
       job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id)
     select g.job_id, g.since, g.fence, g.worker, g.attempt, g.track, g.rekey, g.outcome, 'lost_worker', p_error,
            g.parent_id
-      from gone g where g.outcome <> 'r' and g.is_told),
-  tried as (
+      from gone g where g.outcome <> 'r' and g.needs_conclude),
+  past as (
     insert into postrider_internal.past_attempts (job_id, fence, started_at, worker, attempt, error_code, error)
     select g.job_id, g.fence, g.since, g.worker, g.attempt, 'lost_worker', p_error from gone g where g.outcome = 'r'),
   again as (
@@ -75,9 +77,9 @@ begin
       from gone g group by g.track, g.outcome)
   select array(select (select count(*) from leased g where g.worker = c.id)
                from unnest(p_counted) with ordinality as c(id, n) order by c.n),
-         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
-         array_agg(g.job_id) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
-         array_agg(g.outcome) filter (where g.parent_id is not null and not g.is_told and g.outcome <> 'r'),
+         array_agg(g.parent_id) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
+         array_agg(g.job_id) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
+         array_agg(g.outcome) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
          count(*), count(*) filter (where g.outcome = 'u')
     into counts, v_parents, v_members, v_states, gone, unknown
     from gone g;

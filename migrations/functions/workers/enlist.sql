@@ -21,6 +21,8 @@
 -- Two kinds of restore keep all four parts of the identity: a copy of the data folder started without recovery, and a
 -- snapshot of a file system. In this case the WAL ends before a place that the worker knows to be durable, or the row
 -- of its number has another start.
+--
+-- held: the seq of each lease that it keeps. keys: the first part of Idempotency-Keys for jobs above each keys_above.
 create or replace function postrider_internal.enlist(
   p_old int, p_name text, p_version text, p_queues text[], p_concurrency int, p_tracks int[], p_seqs bigint[],
   p_environment text default 'release', p_fences bigint[] default null, p_start uuid default null,

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Times are milliseconds before and after this moment, because each machine has its own clock.
+-- Times are milliseconds before and after this moment, because each machine has its own clock. p_is_whole: the arrays
+-- hold all long calls of the worker, so rows of other jobs are deleted.
 create or replace function postrider_internal.report_calls(
   p_worker int, p_is_whole boolean, p_gone bigint[], p_job bigint[], p_fence bigint[], p_track int[], p_seq bigint[],
   p_attempt int[],

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.raise_missing_job(p_id bigint) returns text
+create or replace function postrider_internal.missing_job_message(p_id bigint) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,5 +8,5 @@ as $$
                         from postrider_internal.prunes p where p_id between p.first_id and p.last_id
                           order by p.day desc limit 1), '')
 $$;
-comment on function postrider_internal.raise_missing_job(bigint) is
+comment on function postrider_internal.missing_job_message(bigint) is
   'the message that a job does not exist, with the last day on which jobs of its ids were pruned';
