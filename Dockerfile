@@ -8,7 +8,7 @@ COPY . .
 RUN swift build -c release --static-swift-stdlib --product worker \
     && cp "$(swift build -c release --static-swift-stdlib --show-bin-path)/worker" /worker
 
-# The API that docker-compose.yml offers to play with; the versions are those of the tests.
+# httpbin, an API for trying jobs out. docker-compose.yml starts it. The tests use the same versions.
 FROM python:3.11-slim-bookworm AS httpbin
 COPY scripts/requirements.txt /requirements.txt
 RUN pip install --no-cache-dir -r /requirements.txt
@@ -16,6 +16,7 @@ USER nobody
 EXPOSE 8080
 CMD ["python", "-m", "gunicorn", "--bind", "0.0.0.0:8080", "--worker-class", "gevent", "httpbin:app"]
 
+# The worker without Swift and compilers. Each library is the runtime part of a -dev package above.
 FROM debian:bookworm-slim AS worker
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libpq5 libcurl4 libxml2 libssl3 libsodium23 libmicrohttpd12 zlib1g ca-certificates \

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The resident memory of processes.
+/// The resident memory of processes; 0 if the kernel's file cannot be read.
 public enum ResidentMemory {
     /// The bytes of this process, from the second number in `/proc/self/statm`.
     public static var bytes: Int {
@@ -15,7 +15,7 @@ public enum ResidentMemory {
         return pages * Int(getpagesize())
     }
 
-    /// The peak memory of another process in bytes: `VmHWM` of `/proc/PID/status`.
+    /// The peak of another process in bytes, from `VmHWM` in `/proc/PID/status`, which counts in KiB.
     public static func peak(of process: Int32) -> Int {
         guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return 0 }
         defer { unsafe fclose(file) }

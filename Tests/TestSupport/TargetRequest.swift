@@ -35,7 +35,7 @@ public enum TargetStep: Sendable {
     case held
     /// Sends nothing more and keeps the connection open.
     case hang
-    /// Closes the connection in good order.
+    /// Closes the connection by FIN.
     case close
     /// Ends the connection by RST.
     case reset
@@ -51,7 +51,7 @@ public enum TargetStep: Sendable {
     /// The steps that a path asks for: `/ok`, `/wait/MS`, `/held`, `/hang`, or `/status/503,503,200`.
     ///
     /// `/status` uses one status per turn and repeats the last one. The rest of the path serves only to distinguish
-    /// requests.
+    /// requests. Any other path gets 404.
     public static func byPath(_ request: TargetRequest) -> [TargetStep] {
         let parts = request.path.split(separator: "/").map(String.init)
         let argument = parts.count > 1 ? parts[1] : ""

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The locale by which a database compares texts, classifies characters, and changes case.
+///
+/// The raw value is the text of its options in CREATE DATABASE.
 public enum TestLocale: String, Sendable {
     /// Turkish, by ICU.
     case turkish = "locale_provider icu icu_locale 'tr'"

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import PrivateCluster
 
-/// The API of `Tests/TokenAPI/api.py`, whose tokens expire, on a loopback port; and a key for the test's workers.
+/// The API of `Tests/TokenAPI/api.py` on a loopback port, and a key for the test's workers. Its tokens expire.
 public final class TokenAPI: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
@@ -13,7 +13,7 @@ public final class TokenAPI: Sendable {
 
     /// Starts the API and waits until it accepts connections.
     ///
-    /// - Parameter settings: the first `config.json`.
+    /// - Parameter settings: the first `config.json`, in JSON. `api.py` describes its keys.
     public init(_ settings: String = "{}") throws {
         let port = try TargetServer.freePort()
         url = "http://127.0.0.1:\(port)"
@@ -31,7 +31,7 @@ public final class TokenAPI: Sendable {
     }
 
     deinit {
-        // SIGQUIT ends it at once. A softer signal would wait for a request that hangs.
+        // SIGQUIT ends gunicorn at once. SIGTERM would wait for a request that hangs.
         kill(process, SIGQUIT)
         _ = ChildProcess.wait(for: process)
     }
@@ -39,7 +39,7 @@ public final class TokenAPI: Sendable {
     /// Changes the API's behaviour from the next request on.
     public func set(_ settings: String) throws { try folder.write("config.json", settings) }
 
-    /// All requests so far, as in `GET /api/x a1 401`.
+    /// All requests so far: method, path, token and status, as in `GET /api/x a1 401`.
     public var log: [String] {
         String(decoding: folder.read("log") ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An HTTP proxy that is also the server behind it, on the usual ports. It ends with the object.
+/// An HTTP proxy that itself answers for `localhost`, on the ports 80 and 443 as the client sees it.
 ///
-/// `http://localhost/…` redirects to https on the same host. `https://localhost/…` answers with its request as text.
+/// `http://localhost/…` redirects to https on the same host, by status 308. `https://localhost/…` answers with its
+/// request as text. The proxy ends with the object.
 ///
-/// - `/STATUS/PATH` over http redirects by STATUS. `/down/PATH` over https redirects to http, which redirects the same
-///   path to https again.
+/// - `/STATUS/PATH` over http redirects by STATUS.
+/// - `/down/PATH` over https redirects to http. There it redirects to `/PATH` over https.
 /// - `/list/N` and `/link/N` over https are pages of one item. Page 1 of `/list` has a `Link` header with an `http` URL
 ///   to page 2. Page 1 of `/link` has a relative reference in single quotes.
 public final class UpgradeProxy: Sendable {
