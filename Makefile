@@ -34,9 +34,11 @@ generate: parts ## Rebuild the generated files: lists of migrations, schema fixt
 demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views
 	@scripts/demo.sh $(WORKER)
 
-test: setup ## Run all tests on private servers, or those of suites named so: ONLY=Topic
+# All tests run the optimized worker, as it is shipped. With ONLY they run the debug worker, which is built sooner.
+test: setup $(if $(ONLY),,build) ## Run all tests on private servers, or those of topics named so: ONLY=Topic
 	$(SWIFT) build --build-tests
-	@ONLY='$(ONLY)' scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
+	@$(if $(ONLY),,POSTRIDER_TEST_WORKER="$(CURDIR)/$(WORKER)") ONLY='$(ONLY)' \
+		scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
 compat: setup ## Run the tests of what PostgreSQL does on PostgreSQL 18, from PyPI
 	$(SWIFT) build --build-tests

@@ -8,7 +8,9 @@ internal import Synchronization
 /// The PostgreSQL server of this test process. The first test that needs it starts it; it ends with the process.
 public enum TestCluster {
     private static let started = Result { () throws(ClusterError) in
-        let cluster = try PrivateCluster(.init(settings: ["max_connections": "200", "synchronous_commit": "off"]))
+        // Sessions of the worker turn JIT off. In those of tests it took a second for each query without an index.
+        let cluster = try PrivateCluster(
+            .init(settings: ["max_connections": "200", "synchronous_commit": "off", "jit": "off"]))
         // Without this call, the cluster's watchdog would delete a gigabyte after the end of the test run.
         atexit { try? TestCluster.shared.remove() }
         return cluster

@@ -19,8 +19,11 @@ public enum WorkerProcess {
         }
     }
 
-    /// The path of the worker program. The package manager puts it into the folder of the test program.
-    public static var path: String { path(of: "worker") }
+    /// The path of the worker program: `POSTRIDER_TEST_WORKER`, or the program in the folder of the test program, where
+    /// the package manager puts it.
+    public static var path: String {
+        unsafe getenv("POSTRIDER_TEST_WORKER").map { unsafe String(cString: $0) } ?? path(of: "worker")
+    }
 
     /// The path of a program that is built with the tests. C: `realpath`.
     public static func path(of program: String) -> String {
