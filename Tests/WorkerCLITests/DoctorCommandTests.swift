@@ -92,22 +92,22 @@ struct DoctorCommandTests {
         let queue = try TestQueue()
         let name = TestCluster.name(of: queue.database)
         let database = queue.database.replacing("user=postgres", with: "user=test_limited")
-        try queue.connection.execute("create role test_limited login connection limit 4 in role postrider_worker")
+        try queue.connection.execute("create role test_limited login connection limit 5 in role postrider_worker")
         func connections() throws -> String {
             let words = line("connections", try doctor(database)).split(separator: " ")
             return words.joined(separator: " ")
         }
-        let takes = "a worker takes up to 4, with --http 6"
+        let takes = "a worker takes up to 5, with --http 7"
         let ofRole = "free of the CONNECTION LIMIT of role test_limited, \(takes)"
-        #expect(try connections() == "ok connections 4 \(ofRole)")
+        #expect(try connections() == "ok connections 5 \(ofRole)")
         let held = try Held(database)
         defer { withExtendedLifetime(held) {} }
         let raised = "raise it with: alter role test_limited connection limit NUMBER"
-        #expect(try connections() == "fault connections 3 \(ofRole); \(raised)")
+        #expect(try connections() == "fault connections 4 \(ofRole); \(raised)")
         // The test's session and the held session use this database.
-        try queue.connection.execute("alter database \(name) connection limit 4")
+        try queue.connection.execute("alter database \(name) connection limit 5")
         let ofDatabase =
-            "fault connections 2 free of the CONNECTION LIMIT of database \(name), \(takes); raise it with: "
+            "fault connections 3 free of the CONNECTION LIMIT of database \(name), \(takes); raise it with: "
         #expect(try connections() == "\(ofDatabase)alter database \(name) connection limit NUMBER")
         // Neither limit holds for superusers.
         #expect(!line("connections", try doctor(queue.database)).contains("CONNECTION LIMIT"))

@@ -28,12 +28,12 @@ struct DoctorPoolerTests {
         #expect(plain["pooler"] == "")
     }
 
-    @Test func `doctor accepts PgBouncer in session mode with four sessions`() throws {
+    @Test func `doctor accepts PgBouncer in session mode with five sessions`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let queue = try TestQueue(on: cluster)
         defer { withExtendedLifetime(queue) {} }
-        let bouncer = try Bouncer(before: cluster, connections: 4, mode: "session")
+        let bouncer = try Bouncer(before: cluster, connections: 5, mode: "session")
         let report = try DoctorReport(bouncer.connectionString)
         #expect(report.status == 0)
         #expect(report["pooler"] == "", "\(report)")

@@ -4,14 +4,15 @@ internal import PGClient
 
 /// Checks whether the server has enough free connections for a worker of this login.
 enum ConnectionCheckup {
-    /// The sessions of a worker: jobs, duties, callbacks and pruning. Two more read for the dashboard and the metrics.
-    private static let sessions = 4
+    /// The sessions of a worker: jobs, duties, callbacks, judging and pruning. Two more read for the dashboard and the
+    /// metrics.
+    private static let sessions = 5
 
     /// The smallest of the limits, and how many connections it leaves.
     ///
-    /// The session that asks ends before a worker starts. Superusers are subject only to the server's limit.
-    /// `reserved_connections` and its role came with PostgreSQL 16. A login may not see the type of other roles'
-    /// sessions, so sessions without a database count as the server's own.
+    /// This session is not counted, because it ends before a worker starts. Superusers are subject only to the
+    /// server's limit. `reserved_connections` and its role came with PostgreSQL 16. A login may not see the type of
+    /// other roles' sessions, so sessions without a database count as the server's own.
     private static let question = """
         with others as (
           select a.usesysid, a.datid from pg_stat_activity a
