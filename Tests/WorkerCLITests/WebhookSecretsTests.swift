@@ -32,4 +32,13 @@ struct WebhookSecretsTests {
         }
         #expect(missing?.message.contains("cannot be read") == true)
     }
+
+    @Test func `a secret file above 64 KiB is refused and not cut`() throws {
+        let folder = try TestFolder()
+        try folder.write("large", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX" + String(repeating: " ", count: 65_536))
+        let large = #expect(throws: CommandError.self) {
+            try configuration(["--webhook-secret-file", folder.path("large")], [:])
+        }
+        #expect(large?.message.contains("cannot be read: File too large") == true)
+    }
 }

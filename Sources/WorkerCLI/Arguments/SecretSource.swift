@@ -12,7 +12,7 @@ struct SecretSource: Sendable {
     /// The form of the secret for error lines, such as `32 bytes in Base64`.
     let content: String
 
-    /// A larger file is not a secret.
+    /// The most bytes of a file. No secret is that long.
     private static let limit = 65_536
 
     init(
@@ -53,16 +53,18 @@ struct SecretSource: Sendable {
         }
     }
 
-    /// The text of a file, up to a limit. Nil if it cannot be read; then `errno` has the reason.
+    /// The text of a file. Nil if it cannot be read, or if it is longer than `limit` (EFBIG); then `errno` has the
+    /// reason.
     private static func contents(of path: String) -> String? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
-        while bytes.count < limit {
+        while true {
             let count = unsafe Glibc.read(file, &chunk, chunk.count)
-            if count < 0 {
-                let number = errno
+            if count < 0, errno == EINTR { continue }
+            if count < 0 || bytes.count + count > limit {
+                let number = count < 0 ? errno : EFBIG
                 close(file)
                 errno = number
                 return nil
