@@ -68,13 +68,8 @@ struct DownloadTests {
     }
 
     @Test func `a chunked download of unknown size arrives complete`() throws {
-        let target = try TargetServer { _ in
-            [
-                .send(
-                    [UInt8](
-                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n".utf8))
-            ]
-        }
+        let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        let target = try TargetServer { _ in [.send([UInt8](answer.utf8))] }
         #expect(try driver.run(call(target.url)).download?.bytesTotal == 5)
         #expect(text == "abcde")
     }
@@ -94,8 +89,7 @@ struct DownloadTests {
     }
 
     @Test func `the meta file beside a part has the format that later versions read`() throws {
-        let target = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
-        defer { withExtendedLifetime(target) {} }
+        _ = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
         let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
         // The first line ends with the host and the process of the worker.
         let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -118,6 +112,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [
+        // Last-Modified counts as strong if Date is at least a minute later (AnswerHeaders.strongModified).
         ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 09:49:37 GMT", true),
         ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:49:40 GMT", false),
         ("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT", false), ("ETag: W/\"v1\"", false), ("X-None: 1", false),
@@ -153,12 +148,17 @@ struct DownloadTests {
         #expect(text == "AB" && target.requests[1].header("range") == "bytes=4-")
     }
 
+    private static let etag = "ETag: \"v1\""
+
     @Test(arguments: [
-        ["Content-Range: bytes 3-9/10"], ["Content-Range: bytes 4-10/11"], ["Content-Range: bytes 4-9/*"],
-        ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Range: bytes 4-9/10"],
-        ["Content-Range: bytes 4-9/10", "ETag: W/\"v1\""], ["Content-Type: multipart/byteranges; boundary=x"],
-        ["Content-Range: bytes 9-4/10"], ["Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10"],
-        ["Content-Range: items 4-9/10"], ["Content-Range: bytes 99999999999999999999-9/10"],
+        [etag, "Content-Range: bytes 3-9/10"], [etag, "Content-Range: bytes 4-10/11"],
+        [etag, "Content-Range: bytes 4-9/*"], [etag, "Content-Type: multipart/byteranges; boundary=x"],
+        [etag, "Content-Range: bytes 9-4/10"], [etag, "Content-Range: items 4-9/10"],
+        [etag, "Content-Range: bytes 99999999999999999999-9/10"],
+        [etag, "Content-Range: bytes 4-9/10", "Content-Range: bytes 4-9/10"],
+        ["Content-Range: bytes 4-9/10", "ETag: \"v2\""], ["Content-Range: bytes 4-9/10", "ETag: W/\"v1\""],
+        // No ETag, though the part has one.
+        ["Content-Range: bytes 4-9/10"],
     ])
     func `a 206 that does not match the part is dropped and the whole file requested`(lie: [String]) throws {
         let target = try brokenOff("ETag: \"v1\"") { request in
@@ -262,14 +262,11 @@ struct DownloadTests {
     }
 
     @Test func `a 416 that confirms the part's size completes the download`() throws {
+        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n"
         let target = try TargetServer { request in
             request.turn == 1
-                ? [
-                    .send(
-                        [UInt8](
-                            "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n".utf8)),
-                    .pause(milliseconds: 50), .close,
-                ] : TargetStep.answer(416, "gone", headers: ["Content-Range: bytes */4"])
+                ? [.send([UInt8](head.utf8)), .pause(milliseconds: 50), .close]
+                : TargetStep.answer(416, "gone", headers: ["Content-Range: bytes */4"])
         }
         #expect(try driver.run(call(target.url)).failure().code == .truncated)
         let outcome = try driver.run(call(target.url))
@@ -279,6 +276,7 @@ struct DownloadTests {
 
     @Test func `a download from another URL does not resume the part`() throws {
         let target = try brokenOff("ETag: \"v1\"") { _ in Self.part("4-9/10", "456789") }
+        // The first server keeps its port, so that the second one gets another URL.
         defer { withExtendedLifetime(target) {} }
         let whole = try TargetServer { _ in TargetStep.answer(200, "ABCDEFGHIJ") }
         #expect(try driver.run(call(whole.url)).download?.isComplete == true)
@@ -286,13 +284,13 @@ struct DownloadTests {
     }
 
     @Test func `a download over its size limit fails as too_large, with or without Content-Length`() throws {
-        let told = try TargetServer { _ in TargetStep.answer(200, "0123456789") }
-        #expect(try driver.run(call(told.url, maxBytes: 9)).failure().code == .tooLarge)
-        #expect(try driver.run(call(told.url, maxBytes: 10)).download?.isComplete == true)
-        let untold = try TargetServer { _ in
+        let sized = try TargetServer { _ in TargetStep.answer(200, "0123456789") }
+        #expect(try driver.run(call(sized.url, maxBytes: 9)).failure().code == .tooLarge)
+        #expect(try driver.run(call(sized.url, maxBytes: 10)).download?.isComplete == true)
+        let chunked = try TargetServer { _ in
             [.send([UInt8]("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n".utf8))]
         }
-        let failure = try driver.run(call(untold.url, "two", maxBytes: 9)).failure()
+        let failure = try driver.run(call(chunked.url, "two", maxBytes: 9)).failure()
         #expect(failure.code == .tooLarge && failure.message.contains("9 bytes"))
     }
 
