@@ -34,6 +34,7 @@ struct BadSpecTests {
         ("$.chain", #"{"chain": null}"#), ("$.batch", #"{"batch": "x"}"#), ("$.chain[0]", #"{"chain": [null]}"#),
         ("$.batch[1]", #"{"batch": [{"url": "http://h/"}, "x"]}"#),
         ("$.batch", #"{"chain": [{"url": "http://h/"}], "batch": [{"url": "http://h/"}]}"#),
+        ("$.batch", #"{"kind": "batch", "chain": [{"url": "http://h/"}], "batch": [{"url": "http://h/"}]}"#),
         ("$.url", #"{"chain": [{"url": "http://h/"}], "url": "http://h/"}"#),
         ("$.batch[0].method", #"{"batch": [{"method": "GET", "chain": [{"url": "http://h/"}]}]}"#),
         ("$.body_json", #"{"chain": [{"url": "http://h/"}], "body_json": 1}"#),

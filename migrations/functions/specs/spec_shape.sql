@@ -21,16 +21,16 @@ begin
     below := '';
     reason := 'must be an object';
     hint := 'Like {"url": "https://api.example.com/ping"}; the keys are the columns of postrider.jobs, chain and batch.';
+  elsif p_spec ?& '{chain,batch}' then
+    below := '.batch';
+    reason := 'there is a chain beside it';
+    hint := 'Give one of them; each can stand inside of the other.';
   elsif coalesce(p_spec -> 'kind', 'null') not in ('null', to_jsonb(v_kind)) then
     below := '.kind';
     reason := case when p_spec -> 'kind' in ('"request"', '"batch"', '"chain"')
                    then format('is %s, and what stands here is a %s', p_spec ->> 'kind', v_kind)
                    else 'is not request, batch or chain' end;
     hint := 'Leave it out: with "chain" it is a chain, with "batch" a batch, else a request.';
-  elsif p_spec ?& '{chain,batch}' then
-    below := '.batch';
-    reason := 'there is a chain beside it';
-    hint := 'Give one of them; each can stand inside of the other.';
   elsif jsonb_typeof(p_spec -> 'chain') <> 'array' then
     below := '.chain';
     reason := 'must be an array';
@@ -41,7 +41,7 @@ begin
     hint := 'Give it at least one step, or leave it out.';
   elsif jsonb_typeof(p_spec -> 'batch') = 'object' then
     select '.batch' || d.below, d.reason, d.hint into below, reason, hint
-      from postrider_internal.each_shape(p_spec -> 'batch') d;
+      from postrider_internal.each_defect(p_spec -> 'batch') d;
   elsif jsonb_typeof(p_spec -> 'batch') <> 'array' then
     below := '.batch';
     reason := 'must be an array, or an object with each and do';
