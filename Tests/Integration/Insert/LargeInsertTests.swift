@@ -35,7 +35,7 @@ struct LargeInsertTests {
             try queue.wait(30, for: id, toBe: "succeeded")
             slowestRun = max(slowestRun, TestClock.seconds(since: start))
             probes += 1
-            TestClock.sleep(milliseconds: 100)
+            TestClock.sleep(milliseconds: 20)
             guard probes < 20_000 else { break }
         }
         inserter.join()
