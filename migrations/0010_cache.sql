@@ -74,7 +74,7 @@ create unlogged table postrider_internal.cache_flights (
   seq bigint not null,
   track int not null,
   leads boolean not null,                  -- other jobs wait for this call
-  asks boolean not null,                   -- it carries a validator of the entry
+  is_conditional boolean not null,         -- it carries a validator of the entry
   key bytea not null,
   base bytea,                              -- cache_key when the call was made
   app_version text,

@@ -14,7 +14,7 @@ create table postrider_internal.trees (
   mode "char" not null,                    -- of a batch: a all · s settle · f first
   state "char" not null default 'w',       -- w waiting for its turn or its commit · o open · final ones as in results
   has_callbacks boolean not null default false,
-  is_planted boolean not null default false,   -- its INSERT has committed, or its members were counted
+  is_counted boolean not null default false,   -- its INSERT has committed, or its members were counted
   is_expanding boolean not null default false,  -- members for elements of each are still missing
   is_draining boolean not null default false,  -- final, but some members must still be ended
   run int not null default 1,              -- number of runs; a retry starts a new run, earlier deltas do not count

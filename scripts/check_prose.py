@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts sentences and paragraphs that are hard to read, and compares each area with its limit in scripts/prose_limits.txt.
+"""Counts places in prose that are hard to read, and compares each area with its limit in scripts/prose_limits.txt.
 
     check_prose.py            prints each area that is above its limit, and ends with 1 if there is one
     check_prose.py PATH...    prints each place in these files
@@ -86,6 +86,7 @@ def main():
         area, limit = line.split()[:2]
         paths = files(area)
         count = sum(1 for path in paths for _ in findings(path))
+        # A line of prose is 18 words here, so that the rate does not depend on line breaks.
         lines = sum(text.count(" ") // 18 + 1 for path in paths for _, text in paragraphs(path))
         rate = 1000 * count / max(1, lines)
         if rate > float(limit):

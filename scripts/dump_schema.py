@@ -61,6 +61,7 @@ def with_sorted_columns(body):
 
 
 def normal(kind, body, is_full):
+    """The SQL of an entry, in a form that does not depend on the order of creation."""
     if kind == "TABLE":
         body = with_sorted_columns(body)
     elif kind == "FUNCTION" and not is_full:
@@ -76,7 +77,7 @@ def normal(kind, body, is_full):
 
 
 def rights(body):
-    """One line for each set of rights that several roles have; pg_dump has one for each role, in the order of the GRANTs."""
+    """One line for each set of rights, with all its roles. pg_dump has one for each, in the order of the GRANTs."""
     lines, roles = [], {}
     for line in body.split("\n"):
         grant = re.match(r"(GRANT .*) TO (\w+);$", line)

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MIGRATIONS = ROOT / "migrations"
 
 
-def carried():
+def files_def():
     """files.def: numbered files, functions, views, each in the order of their names."""
     numbered = sorted(MIGRATIONS.glob("[0-9]*.sql"))
     others = [sorted((MIGRATIONS / folder).rglob("*.sql")) for folder in ("functions", "views")]
@@ -37,7 +37,7 @@ def main():
     if sys.argv[1:] and not is_check:
         sys.exit(__doc__)
     stale = []
-    for path, text in [(ROOT / "Sources/CMigrations/files.def", carried()), (MIGRATIONS / "CHECKSUMS", checksums())]:
+    for path, text in [(ROOT / "Sources/CMigrations/files.def", files_def()), (MIGRATIONS / "CHECKSUMS", checksums())]:
         if path.exists() and path.read_text() == text:
             continue
         if is_check:

@@ -25,13 +25,14 @@ public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
         } else if host.contains(":") {
             throw AdminError(reason: "IPv6 needs brackets")
         }
-        let isLoopback = unsafe chttpserver_is_loopback(String(host))
-        guard !host.isEmpty, isLoopback >= 0 else {
+        // 1: a loopback address, 0: another address, -1: no address.
+        let loopback = unsafe chttpserver_is_loopback(String(host))
+        guard !host.isEmpty, loopback >= 0 else {
             throw AdminError(reason: "it does not begin with an address in numbers")
         }
         self.host = String(host)
         self.port = port
-        self.isLoopback = isLoopback == 1
+        self.isLoopback = loopback == 1
     }
 
     /// A port of 127.0.0.1.

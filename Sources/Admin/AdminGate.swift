@@ -25,7 +25,8 @@ struct AdminGate: Sendable {
                 "ask for an address like 127.0.0.1 or for localhost; other names need a token, see --http-token-file\n")
     }
 
-    /// Whether a `Host` header is `localhost` or a numeric address, with or without a port.
+    /// Whether a `Host` header is `localhost` or a numeric address, with or without a port. The C function returns -1
+    /// for a text that is not an address.
     private static func isAddress(_ host: String) -> Bool {
         let name: Substring
         if host.hasPrefix("["), let end = host.firstIndex(of: "]") {

@@ -25,8 +25,8 @@ extension AdminRequest {
         authorization = unsafe chttpserver_header(exchange, "Authorization").map { unsafe String(cString: $0) }
         var name: UnsafePointer<CChar>?
         var value: UnsafePointer<CChar>?
-        for place in 0..<AdminRequest.mostArguments {
-            guard unsafe chttpserver_argument(exchange, place, &name, &value), let name = unsafe name else { break }
+        for index in 0..<AdminRequest.mostArguments {
+            guard unsafe chttpserver_argument(exchange, index, &name, &value), let name = unsafe name else { break }
             let key = unsafe String(cString: name)
             let text = unsafe value.map { unsafe String(cString: $0) } ?? ""
             if !text.isEmpty, arguments[key] == nil { arguments[key] = text }

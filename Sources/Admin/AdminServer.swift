@@ -20,7 +20,8 @@ public final class AdminServer: Sendable {
     /// A server that is not started.
     ///
     /// - Parameters:
-    ///   - slots: the most calls in flight of the worker.
+    ///   - slots: the worker's maximum number of calls in flight.
+    ///   - database: the database of metrics and dashboard, opened by the first reader of each.
     ///   - token: the token that readers must send; nil: none. `/healthz` and `/readyz` return one sentence only and
     ///     never need it.
     public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
@@ -61,6 +62,7 @@ public final class AdminServer: Sendable {
         chttpserver_stop(1000)
     }
 
+    /// The response to a request. It is called on threads of the server.
     func response(to request: AdminRequest) -> AdminResponse {
         let condition = workerHealth.condition
         switch request.path {
@@ -108,7 +110,8 @@ public final class AdminServer: Sendable {
         for (answer, calls) in workerHealth.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
-        // Collectors are served one after the other, so a hanging database blocks few threads.
+        // Only one collector reads at a time. Another one gives up after 0.5 s (50 checks), so a hanging database
+        // blocks few threads.
         let fleet = (try? fleet.read(waits: 50, FleetMetrics.read)).flatMap(\.self)
         if let fleet { metrics.append(fleet) }
         metrics.single(

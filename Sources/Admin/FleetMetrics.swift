@@ -43,7 +43,7 @@ enum FleetMetrics {
     private static let restores =
         "select count(*), extract(epoch from max(found_at))::float8 from postrider.restores"
 
-    /// At most so many schedules. If there are more, the ones with the latest missed ticks.
+    /// At most 1,000 schedules, by name. If there are more, the ones whose last missed tick is the latest.
     private static let schedules = """
         select name, missed, skipped, extract(epoch from last_missed_at)::float8
           from (select s.name, s.missed, s.skipped, s.last_missed_at from postrider.schedule_status s
@@ -51,6 +51,7 @@ enum FleetMetrics {
          order by name
         """
 
+    /// The states in the order of the columns of `queues`: first `standing`, then `ended`.
     private static let standing = ["ready", "scheduled", "running", "waiting"]
     private static let ended = ["succeeded", "failed", "cancelled", "expired", "skipped", "unknown"]
 
@@ -183,6 +184,7 @@ enum FleetMetrics {
             "postrider_failed_jobs", .gauge, "Those of them that failed, expired or ended unknown.",
             hasAny ? Double(times.int64(0, 1)) : 0)
         guard hasAny else { return }
+        // Each family has three columns, after `finished` and `failed`.
         for (first, (name, help)) in [
             ("postrider_wait_seconds", "From being due to the first attempt, of a sample of the last whole minute."),
             ("postrider_call_seconds", "Length of the calls that ended jobs, of a sample of the last whole minute."),

@@ -20,8 +20,8 @@ final class ReadOnlyDatabase: Sendable {
         """
     /// If the server does not answer for 10 s, the connection is given up.
     private static let answerSeconds = 10
-    /// The interval at which a waiting reader checks again: 10 ms.
-    private static let look: UInt32 = 10_000
+    /// The interval at which a waiting reader checks again, in microseconds: 10 ms.
+    private static let checkInterval: UInt32 = 10_000
 
     /// No connection is opened yet.
     init(_ database: PGConnectionString) {
@@ -36,7 +36,7 @@ final class ReadOnlyDatabase: Sendable {
         waits: Int = 0, _ body: @Sendable (borrowing PGConnection) throws(PGError) -> Value
     ) throws(PGError) -> Value? {
         for attempt in 0...waits {
-            if attempt > 0 { usleep(ReadOnlyDatabase.look) }
+            if attempt > 0 { usleep(ReadOnlyDatabase.checkInterval) }
             let found = connection.withLockIfAvailable { connection in
                 Result<Value, PGError> { () throws(PGError) in try read(&connection, body) }
             }

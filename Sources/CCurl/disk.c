@@ -31,7 +31,7 @@ int64_t ccurl_disk_waits_since(const ccurl_work *w) {
     return w->queued || w->disk->current == w ? w->disk->since : 0;
 }
 
-void ccurl_disk_tell(ccurl_disk *d) { eventfd_write(d->event, 1); }
+void ccurl_disk_notify(ccurl_disk *d) { eventfd_write(d->event, 1); }
 
 /// Works until the queue is empty. The caller holds the lock before and after. Each step runs without it.
 static void serve(ccurl_disk *d) {

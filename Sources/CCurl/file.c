@@ -14,7 +14,9 @@
 struct ccurl_file {
     ccurl_work work;
     char *path;
-    // Protected by the disk's lock. The ring contains the bytes of the file from `tail` to `head`.
+    // Protected by the disk's lock, with two exceptions. Only the loop's thread changes `tail`, so it reads it without
+    // the lock. `size` is fixed once the file is open.
+    // The ring contains the bytes of the file from `tail` to `head`.
     ccurl_file_state state;
     ccurl_file_refusal refusal;
     int64_t size, head, tail;
@@ -55,7 +57,7 @@ static bool settle(ccurl_file *f, ccurl_file_state state, ccurl_file_refusal ref
     f->state = state;
     f->refusal = refusal;
     pthread_mutex_unlock(&f->work.disk->lock);
-    ccurl_disk_tell(f->work.disk);
+    ccurl_disk_notify(f->work.disk);
     return false;
 }
 
@@ -80,7 +82,7 @@ static bool open_file(ccurl_file *f) {
     f->starved = reads;
     pthread_mutex_unlock(&f->work.disk->lock);
     // With bytes to read, `read_ahead` notifies the loop once they are there.
-    if (!reads) ccurl_disk_tell(f->work.disk);
+    if (!reads) ccurl_disk_notify(f->work.disk);
     return reads;
 }
 
@@ -107,6 +109,7 @@ static bool read_ahead(ccurl_file *f) {
     if (!f->ring) {
         f->capacity = f->size < CCURL_FILE_AHEAD ? (size_t)f->size : CCURL_FILE_AHEAD;
         f->ring = malloc(f->capacity);
+        // Without memory it ends like a failed read, because the bytes cannot be sent.
         if (!f->ring) return settle(f, CCURL_FILE_CHANGED, CCURL_FILE_UNREADABLE);
     }
     int64_t left = f->size - head;
@@ -124,7 +127,7 @@ static bool read_ahead(ccurl_file *f) {
     else if (is_current) f->head += count;
     if (is_current) f->starved = false;
     pthread_mutex_unlock(&f->work.disk->lock);
-    if (notifies) ccurl_disk_tell(f->work.disk);
+    if (notifies) ccurl_disk_notify(f->work.disk);
     return !is_current || !lost;
 }
 
@@ -275,7 +278,7 @@ void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *f) {
     t->next_awaiting = t->previous_awaiting = NULL;
 }
 
-bool ccurl_transfer_is_answered(ccurl_transfer *t) {
+bool ccurl_transfer_take_answered(ccurl_transfer *t) {
     if (!t->answering || t->head_state != HEAD_DONE || t->answer_seen) return false;
     t->answer_seen = true;
     return true;

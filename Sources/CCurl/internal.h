@@ -66,7 +66,7 @@ struct ccurl_loop {
     ccurl_pool *unshared[2], *alone[2];
     int pool_count;
     long max_connections;
-    /// Descriptors of pools and connections: their number, and from how many on idle connections are closed (room.c).
+    /// Descriptors of pools and connections: their number, and from how many on idle ones are closed (descriptors.c).
     int held, most_held;
     /// Whether the process is short of descriptors, and whether each pool keeps at most one idle connection.
     bool is_short, is_tight;
@@ -118,7 +118,7 @@ struct ccurl_transfer {
     // The current options of the handle, so that the next sending sets only the different ones.
     CURLU *url;
     int method;
-    bool method_set, method_has_body, has_headers, https, version_set;
+    bool method_set, method_has_body, has_headers, shares_http2, version_set;
     long total_ms, connect_ms, address_age;
     /// Whether libcurl itself has ended the sending, without a failure.
     bool is_done;
@@ -156,7 +156,7 @@ struct ccurl_transfer {
     // The answer.
     ccurl_buffer head, answer;
     int64_t answer_limit;
-    /// How many bytes of the answer it may keep. The owner grants more (wait.c).
+    /// How many bytes of the answer it may keep. The owner grants more (answer_room.c).
     int64_t room;
     bool waits_for_room;
     ccurl_transfer *next_wanting, *previous_wanting;
@@ -184,7 +184,7 @@ struct ccurl_transfer {
     int head_status;
     /// Whether a final answer has begun. A 1xx answer does not count.
     bool answering;
-    /// Whether `ccurl_transfer_is_answered` has reported it.
+    /// Whether `ccurl_transfer_take_answered` has reported it.
     bool answer_seen;
     size_t location, location_length;
     /// The Content-Length, if there is one.
@@ -293,17 +293,17 @@ void ccurl_pool_destroy(ccurl_pool *pool);
 /// Closes its connections at once and creates it again. No transfer may be in it. False without memory.
 bool ccurl_pool_renew(ccurl_pool *pool);
 /// Records that a connection of the pool was opened.
-void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d);
+void ccurl_descriptors_opened(ccurl_pool *pool, ccurl_descriptor *d);
 /// Records that a socket is being closed.
-void ccurl_room_closed(ccurl_loop *loop, ccurl_descriptor *d);
+void ccurl_descriptors_closed(ccurl_loop *loop, ccurl_descriptor *d);
 /// Decides, before a transfer opens its connection, whether the pool keeps the connection when it is idle.
-void ccurl_room_enter(ccurl_transfer *t);
+void ccurl_descriptors_opening(ccurl_transfer *t);
 /// Records that all connections of the pool are closed, including those that libcurl has closed without a notice.
-void ccurl_room_emptied(ccurl_pool *pool);
+void ccurl_descriptors_emptied(ccurl_pool *pool);
 /// Closes idle connections of other pools if there are too many. Call it before a sending in `next`.
-void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next);
+void ccurl_descriptors_release(ccurl_loop *loop, const ccurl_pool *next);
 /// The number of connections above which libcurl closes an idle one.
-long ccurl_room_limit(const ccurl_loop *loop);
+long ccurl_descriptors_limit(const ccurl_loop *loop);
 /// Applies the settings of its transport to a new handle. Returns 0 or a CURLcode.
 int ccurl_transport_apply(const ccurl_transport *transport, CURL *easy);
 

@@ -113,7 +113,7 @@ static void configure(ccurl_pool *pool) {
     curl_multi_setopt(pool->handle, CURLMOPT_SOCKETDATA, pool);
     curl_multi_setopt(pool->handle, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(pool->handle, CURLMOPT_TIMERDATA, pool);
-    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, ccurl_room_limit(pool->loop));
+    curl_multi_setopt(pool->handle, CURLMOPT_MAXCONNECTS, ccurl_descriptors_limit(pool->loop));
     curl_multi_setopt(pool->handle, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
 }
 
@@ -141,7 +141,7 @@ bool ccurl_pool_renew(ccurl_pool *pool) {
     CURLM *fresh = curl_multi_init();
     if (!fresh) return false;
     curl_multi_cleanup(pool->handle);
-    ccurl_room_emptied(pool);
+    ccurl_descriptors_emptied(pool);
     pool->handle = fresh;
     configure(pool);
     return true;
@@ -150,7 +150,7 @@ bool ccurl_pool_renew(ccurl_pool *pool) {
 void ccurl_pool_destroy(ccurl_pool *pool) {
     ccurl_loop *loop = pool->loop;
     curl_multi_cleanup(pool->handle);
-    ccurl_room_emptied(pool);
+    ccurl_descriptors_emptied(pool);
     loop->held -= POOL_DESCRIPTORS;
     loop->pools[pool->index] = NULL;
     while (loop->pool_count > 0 && !loop->pools[loop->pool_count - 1]) loop->pool_count--;

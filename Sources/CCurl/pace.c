@@ -6,7 +6,7 @@
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
-    if (t->https) {
+    if (t->shares_http2) {
         // A call that waits for the connection which another call opens (PIPEWAIT) has no timer in libcurl 7.88. If
         // that connection fails, libcurl starts its connect limit again. The extra 50 ms let libcurl itself end the
         // calls whose limits it enforces.

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void notify_owner(ccurl_part *p) { ccurl_disk_tell(p->work.disk); }
+static void notify_owner(ccurl_part *p) { ccurl_disk_notify(p->work.disk); }
 
 void ccurl_unlock_and_close(int file) {
     flock(file, LOCK_UN);

@@ -114,7 +114,7 @@ void ccurl_disk_enqueue(ccurl_work *w);
 /// Since when the thread has worked on the same step while this work waits; otherwise 0. The caller holds the lock.
 int64_t ccurl_disk_waits_since(const ccurl_work *w);
 /// Makes the disk's descriptor readable.
-void ccurl_disk_tell(ccurl_disk *d);
+void ccurl_disk_notify(ccurl_disk *d);
 // part.c
 bool ccurl_part_step(ccurl_work *w);
 void ccurl_part_destroy(ccurl_work *w);

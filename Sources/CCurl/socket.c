@@ -18,7 +18,7 @@
 /// The wanted interest stays: libcurl does not request it again if the new socket has the same number and direction.
 static void forget(ccurl_loop *loop, int fd) {
     ccurl_idle_end(loop, fd);
-    ccurl_room_closed(loop, &loop->descriptors[fd]);
+    ccurl_descriptors_closed(loop, &loop->descriptors[fd]);
     loop->descriptors[fd].open = false;
     loop->descriptors[fd].applied = 0;
 }
@@ -55,7 +55,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
         }
     }
     // Decided once: the sockets of all address families count as one connection.
-    if (!t->opened) ccurl_room_enter(t);
+    if (!t->opened) ccurl_descriptors_opening(t);
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0) t->opened = true;
     if (fd < 0) {
@@ -73,7 +73,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
     d->inode = d->open ? file.st_ino : 0;
     d->port = 0;
     d->idle_since = 0;
-    if (d->open) ccurl_room_opened(t->home, d);
+    if (d->open) ccurl_descriptors_opened(t->home, d);
     return fd;
 }
 
@@ -81,7 +81,7 @@ int ccurl_socket_close(void *context, curl_socket_t fd) {
     ccurl_descriptor *d = ccurl_loop_touch(context, fd);
     if (d) {
         ccurl_idle_end(context, fd);
-        ccurl_room_closed(context, d);
+        ccurl_descriptors_closed(context, d);
         d->open = false;
         d->closed = true;
         d->wanted = 0;

@@ -263,12 +263,12 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     // first answer would delay all others to that host. A download waits for the disk at times, and on HTTP/2 libcurl
     // 7.88 would let the whole connection wait.
     bool shares = s->https && s->may_share && s->may_multiplex && !t->part;
-    if (!t->version_set || t->https != shares) {
+    if (!t->version_set || t->shares_http2 != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
         curl_easy_setopt(e, CURLOPT_BUFFERSIZE, shares ? HTTP2_BUFFER : (long)CURL_MAX_WRITE_SIZE);
         t->version_set = true;
-        t->https = shares;
+        t->shares_http2 = shares;
     }
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
@@ -320,7 +320,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->started_ns = ccurl_now();
     ccurl_pool *pool = pool_for(t, s, shares);
     if (!pool) return (int)CURLM_OUT_OF_MEMORY;
-    ccurl_room_make(t->loop, pool);
+    ccurl_descriptors_release(t->loop, pool);
     pool->last_use = ++t->loop->sendings;
     CURLMcode code = curl_multi_add_handle(pool->handle, e);
     if (code != CURLM_OK) return (int)code;

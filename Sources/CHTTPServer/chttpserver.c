@@ -114,7 +114,7 @@ static void request_ended(
     void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how
 ) {
     (void)context, (void)state, (void)how;
-    place_follow(place_of(connection), PLACE_WAITS);
+    place_set_state(place_of(connection), PLACE_WAITS);
 }
 
 static enum MHD_Result request(
@@ -137,9 +137,9 @@ static enum MHD_Result request(
         return MHD_YES;
     }
     atomic_fetch_add(&the_server.busy, 1);
-    place_follow(place_of(connection), PLACE_ANSWERS);
+    place_set_state(place_of(connection), PLACE_ANSWERS);
     the_server.handler(the_server.context, &exchange);
-    place_follow(place_of(connection), PLACE_SENDS);
+    place_set_state(place_of(connection), PLACE_SENDS);
     atomic_fetch_sub(&the_server.busy, 1);
     return exchange.result;
 }

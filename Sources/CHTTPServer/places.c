@@ -90,7 +90,7 @@ struct place *place_take(int socket, const struct sockaddr *client, int most, in
     return taken;
 }
 
-void place_follow(struct place *place, enum place_state state) {
+void place_set_state(struct place *place, enum place_state state) {
     if (!place) return;
     pthread_mutex_lock(&lock);
     if (place->state != PLACE_ENDS) enter(place, state);

@@ -31,7 +31,7 @@ struct place;
 struct place *place_take(int socket, const struct sockaddr *client, int most, int most_of_one);
 
 // Sets the state of the connection, unless it is being closed.
-void place_follow(struct place *place, enum place_state state);
+void place_set_state(struct place *place, enum place_state state);
 
 // Frees the place. Call it before the socket is closed, because another socket may then get the number.
 void place_leave(struct place *place);

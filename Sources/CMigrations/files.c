@@ -16,7 +16,7 @@ const struct cmigrations_file *cmigrations_table(void) {
     return files;
 }
 
-void cmigrations_rest(void) {
+void cmigrations_release_pages(void) {
     uintptr_t first = UINTPTR_MAX, end = 0;
     for (size_t i = 0; i < cmigrations_count; i++) {
         uintptr_t start = (uintptr_t)files[i].bytes;

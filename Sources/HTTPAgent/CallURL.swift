@@ -119,7 +119,7 @@ import JobModel
     ///
     /// The proxy resolves names. So this check refuses only hosts whose text shows that they are private. libcurl's
     /// parser has normalized IPv4 addresses before.
-    var privateHost: String? {
+    var privateHostReason: String? {
         let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
         var name = bare
         while name.hasSuffix(".") { name.removeLast() }

@@ -25,8 +25,8 @@ extension HTTPAgent {
         openDisk()?.expire(olderThan: max(1, age.components.seconds))
     }
 
-    func openDisk() -> DownloadDisk? {
-        if disk == nil, let filesRoot { disk = DownloadDisk(root: filesRoot) }
+    func openDisk() -> DiskThread? {
+        if disk == nil, let filesRoot { disk = DiskThread(root: filesRoot) }
         return disk
     }
 
@@ -49,7 +49,7 @@ extension HTTPAgent {
             return CallFailure(.internal, "the worker's memory or threads are out", sent: .no)
         }
         unsafe ccurl_transfer_set_part(flight.transfer.handle, part.handle)
-        downloads[slot] = DownloadTask(download, part: part, url: PartNote.name(of: flight.call))
+        downloads[slot] = DownloadTask(download, part: part, url: PartNote.urlHash(of: flight.call))
         sweepAt = min(sweepAt, ccurl_now() + diskLimit)
         return nil
     }

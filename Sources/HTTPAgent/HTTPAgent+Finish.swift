@@ -117,7 +117,7 @@ extension HTTPAgent {
             followedRedirect: flight.redirects > 0
         )
         var failure = FailureTable.failure(for: evidence, host: flight.url.host, limits: limits(of: flight, slot))
-        if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
+        if exceedsDescriptors(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         if failure.code == .deniedAddress, flight.redirects > 0 { failure.code = .deniedRedirect }
         // With a proxy, libcurl looks up the proxy's name.
         if unsafe !result.request_began, failure.code != .dns, flight.transport?.proxy == nil {
@@ -260,7 +260,7 @@ extension HTTPAgent {
             )
         }
         next.leftOrigin = flight.leftOrigin || !staysWithHost
-        if flight.transport?.proxy != nil, !flight.call.allowsPrivateNetwork, let reason = url.privateHost {
+        if flight.transport?.proxy != nil, !flight.call.allowsPrivateNetwork, let reason = url.privateHostReason {
             return deny("status \(status) points to a place that may not be called: the host \(reason)")
         }
         next.redirects += 1

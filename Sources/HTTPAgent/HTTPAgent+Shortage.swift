@@ -26,12 +26,12 @@ extension HTTPAgent {
     var descriptorsHeld: Int { unsafe Int(ccurl_loop_held(loop)) }
 
     /// Closes idle connections if the process is nearly out of descriptors. Call it when another part has found none.
-    public func makeRoom() {
-        if ccurl_is_short_of_descriptors() { giveUpIdleConnections() }
+    public func closeIdleConnectionsIfShort() {
+        if ccurl_is_short_of_descriptors() { closeIdleConnections() }
     }
 
     /// Closes idle connections once: a shortage closes them, and the second call restores the real state.
-    func giveUpIdleConnections() {
+    func closeIdleConnections() {
         unsafe ccurl_loop_set_short(loop, true)
         unsafe ccurl_loop_set_short(loop, isShortOfDescriptors)
     }
@@ -67,12 +67,12 @@ extension HTTPAgent {
 
     private func mayWait(_ call: HTTPCall, slot: Int, others: Int) -> Bool {
         guard let known = shortCalls[slot] else { return true }
-        return !isTooMuch(call, others: others) && ccurl_now() - known.since < HTTPAgent.longestWait
+        return !exceedsDescriptors(call, others: others) && ccurl_now() - known.since < HTTPAgent.longestWait
     }
 
     /// Whether a call that lacks a descriptor has files, and no other call runs that could free one. Then it has more
     /// files than the process has descriptors, and would wait in vain.
-    func isTooMuch(_ call: HTTPCall, others: Int) -> Bool { call.body.isParts && others == 0 }
+    func exceedsDescriptors(_ call: HTTPCall, others: Int) -> Bool { call.body.isParts && others == 0 }
 
     private func wait(_ call: HTTPCall, slot: Int, since: Int64?) {
         let now = ccurl_now()

@@ -16,7 +16,7 @@ extension HTTPAgent {
             if error.lacksDescriptors, postpone(slot, refused: call) { return }
             shortCalls[slot] = nil
             var failure = error.failure
-            if isTooMuch(call, others: inFlight) { failure.lacksDescriptors = false }
+            if exceedsDescriptors(call, others: inFlight) { failure.lacksDescriptors = false }
             finished.append(FinishedCall(slot: slot, outcome: CallOutcome(.failure(failure))))
         }
     }
@@ -46,7 +46,7 @@ extension HTTPAgent {
         let files = try openFiles(of: call)
         let transfer: CurlTransfer
         if let transport = call.transport {
-            if transport.proxy != nil, !call.allowsPrivateNetwork, let reason = url.privateHost {
+            if transport.proxy != nil, !call.allowsPrivateNetwork, let reason = url.privateHostReason {
                 throw CallRefusal(
                     .deniedAddress, "the host \(reason); a call to public addresses may not have a proxy reach it")
             }
@@ -128,7 +128,7 @@ extension HTTPAgent {
                 host_is_known: hostIsKnown,
                 may_multiplex: call.mayMultiplex,
                 decodes: call.decodesBody,
-                library_decodes: asksForMore && call.decodesBody,
+                library_decodes: needsLibraryDecoding && call.decodesBody,
                 total_ms: total,
                 connect_ms: total == 0 ? limits.connectMilliseconds : min(total, limits.connectMilliseconds),
                 address_age: staleNames.age(of: flight.url.host, now: ccurl_wall_seconds()),
@@ -144,7 +144,7 @@ extension HTTPAgent {
     /// libcurl would add.
     private func setHeaders(_ flight: borrowing Flight, sendsBody: Bool) -> Bool {
         let call = flight.call
-        asksForMore = false
+        needsLibraryDecoding = false
         if call.headers.isEmpty, !sendsBody, flight.authorization == nil, call.download == nil,
             call.mayShareConnection
         {
@@ -164,7 +164,7 @@ extension HTTPAgent {
             if name == "content-type", call.body.isParts { continue }
             if name == "content-type" { hasType = true }
             if name == "authorization" { hasAuthorization = true }
-            if name == "accept-encoding" { asksForMore = RequestHeaders.asksForMore(header.value) }
+            if name == "accept-encoding" { needsLibraryDecoding = RequestHeaders.needsLibraryDecoding(header.value) }
             RequestHeaders.append(header.name, header.value, to: &lines)
             count += 1
         }

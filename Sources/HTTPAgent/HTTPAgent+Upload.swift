@@ -87,7 +87,7 @@ extension HTTPAgent {
         let status = file.status
         // A server that has answered may not want the rest of the body. But libcurl ends no transfer while its sending
         // is paused.
-        let isAnswered = unsafe ccurl_transfer_is_answered(flight.transfer.handle)
+        let isAnswered = unsafe ccurl_transfer_take_answered(flight.transfer.handle)
         if status.has_bytes || status.state != CCURL_FILE_OPEN || isAnswered {
             let code = unsafe ccurl_transfer_send_on(flight.transfer.handle)
             if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
@@ -107,7 +107,7 @@ extension HTTPAgent {
     private func refuse(_ slot: Int, _ flight: Flight, _ refusal: CallRefusal) {
         if refusal.lacksDescriptors, postpone(slot, flight) { return }
         var failure = refusal.failure
-        if isTooMuch(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
+        if exceedsDescriptors(flight.call, others: inFlight - 1) { failure.lacksDescriptors = false }
         conclude(slot, flight, failure)
     }
 

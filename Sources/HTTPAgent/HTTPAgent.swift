@@ -37,7 +37,7 @@ public import JobModel
     /// Memory for the header lines of the next sending. Only `setHeaders` uses it.
     var lines: [UInt8] = []
     /// Whether the last headers request encodings that only libcurl can decode.
-    var asksForMore = false
+    var needsLibraryDecoding = false
     /// Recently parsed URLs by their text. To parse and check one takes more than a microsecond.
     var knownURLs: [String: CallURL] = [:]
     /// Names whose cached addresses in libcurl may be outdated, because calls to them fail.
@@ -58,7 +58,7 @@ public import JobModel
     var uploads: [Int: [UploadFile]] = [:]
     /// The slots of calls whose files are not all open or have no byte yet. Nothing was sent of these calls.
     var openingUploads: Set<Int> = []
-    var disk: DownloadDisk?
+    var disk: DiskThread?
     /// If the disk takes longer than this for one operation, the calls that wait for it end. Nanoseconds.
     let diskLimit: Int64
     /// Whether the owner was asked to wait on the descriptors of the disk thread and of the look-ups.

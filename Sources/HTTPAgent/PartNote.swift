@@ -47,7 +47,7 @@ struct PartNote: Equatable {
     var validator: String? { etag ?? modified }
 
     /// The hash of a call's URL, including the query.
-    static func name(of call: HTTPCall) -> String {
+    static func urlHash(of call: HTTPCall) -> String {
         var text = [UInt8](call.url.utf8)
         for field in call.query { text += [0] + [UInt8](field.name.utf8) + [0] + [UInt8](field.value.utf8) }
         var hash = [UInt8](repeating: 0, count: 32)

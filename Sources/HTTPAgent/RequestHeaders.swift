@@ -42,7 +42,7 @@ enum RequestHeaders {
     static let limit = 500_000
 
     /// Whether a job's own Accept-Encoding allows encodings that only libcurl can decode: all except gzip and deflate.
-    static func asksForMore(_ value: String) -> Bool {
+    static func needsLibraryDecoding(_ value: String) -> Bool {
         let lower = value.lowercased()
         return lower.contains("br") || lower.contains("zstd") || lower.contains("*")
     }

@@ -9,12 +9,12 @@ import JobModel
     private let part: BodyPart
     /// The path in a form that is fit for messages.
     let name: String
-    private let disk: DownloadDisk
+    private let disk: DiskThread
 
     /// Begins to open it, and to read it if it is the first file of its call. Nil without memory.
     ///
     /// C: `ccurl_file_open`.
-    init?(_ part: BodyPart, path: String, isFirst: Bool, on disk: DownloadDisk) {
+    init?(_ part: BodyPart, path: String, isFirst: Bool, on disk: DiskThread) {
         guard let handle = unsafe disk.open(path, isFirst: isFirst) else { return nil }
         unsafe self.handle = handle
         self.part = part

@@ -31,7 +31,7 @@ public struct AttemptRows: ~Copyable {
         rows.append(text: attempt.credential)
         rows.append(int64: attempt.credentialVersion)
         append(attempt.outcome, ofPage: attempt.followUp.contains(.page))
-        // The database fills these fields.
+        // The database fills these fields: cache, encoding and result.
         rows.appendNull(.text)
         rows.appendNull(.text)
         rows.appendNull(.jsonb)
@@ -60,8 +60,8 @@ public struct AttemptRows: ~Copyable {
         rows.append(bytes: answer?.body)
         rows.append(
             int64: verdict.retryAfter.map { wait in
-                let (seconds, fraction) = wait.components
-                return seconds * 1000 + fraction / 1_000_000_000_000_000
+                let (seconds, attoseconds) = wait.components
+                return seconds * 1000 + attoseconds / 1_000_000_000_000_000
             })
     }
 

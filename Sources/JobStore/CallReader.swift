@@ -73,6 +73,7 @@ public struct CallReader: Sendable {
         "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
+    /// The pairs in a flat array of names and values in turn.
     static func pairs(_ flat: [String]) -> [(String, String)] {
         stride(from: 0, to: flat.count - 1, by: 2).map { (flat[$0], flat[$0 + 1]) }
     }

@@ -32,6 +32,7 @@ public struct ClaimReader: Sendable {
         return job
     }
 
+    /// The body that the claim left in the database. A negative size means that the claim did not read the body.
     private static func largeBody(_ bytes: Int64, _ kind: String) -> LargeBody {
         bytes < 0 ? .unread : LargeBody(bytes: Int(bytes), isPlain: kind == "b" || kind == "j")
     }

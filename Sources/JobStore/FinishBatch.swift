@@ -61,8 +61,9 @@ public struct FinishedAttempt: Sendable {
     /// Whether the database has refused it while it stored others.
     public var isRefusedAlone: Bool { (refusal?.alone ?? 0) > 0 }
 
-    /// Whether it is written alone, because it may have caused the failure of a batch. A locked row explains one batch
-    /// that waited, but not two.
+    /// Whether it is written alone, because it may have caused the failure of a batch.
+    ///
+    /// One wait of a batch may come from a locked row that is free again. Two waits make this attempt suspect.
     public var goesAlone: Bool { storedBeforeOverrun != nil || blocks > 1 || isRefusedAlone || isReduced }
 
     /// The size of the answer's body, 0 without one.
@@ -133,6 +134,7 @@ public struct FinishBatch: Sendable {
             rows.encode(into: &parameters)
         } else {
             rows.encode(into: &parameters)
+            // Without these verdicts, `finish` skips a check of each attempt.
             let waits: Set<Verdict.Kind> = [.held, .delayed, .unprepared, .gainedLittle]
             parameters.append(bool: attempts.contains { waits.contains($0.verdict.kind) })
         }

@@ -21,8 +21,8 @@ enum MigrationOrder {
             let before = Dictionary(uniqueKeysWithValues: waiting.map { ($0.name, after($0)) })
             var placed: Set<String> = []
             for file in waiting {
-                if let stranger = before[file.name]?.first(where: { !names.contains($0) }) {
-                    throw StoreError(.files, "\(file.name): after \(stranger), which is not there")
+                if let missing = before[file.name]?.first(where: { !names.contains($0) }) {
+                    throw StoreError(.files, "\(file.name): after \(missing), which is not there")
                 }
             }
             while !waiting.isEmpty {
@@ -41,6 +41,7 @@ enum MigrationOrder {
         file.kind == .numbered && header(file, "breaking").first != "no"
     }
 
+    /// The files that must precede this one. The header names them without the top folder, `functions` or `views`.
     private static func after(_ file: MigrationFile) -> [String] {
         let top = file.name.split(separator: "/").dropLast().first.map { $0 + "/" } ?? ""
         return header(file, "after").map { top + $0 }
@@ -48,7 +49,7 @@ enum MigrationOrder {
 
     /// The words after `-- key:` in the comment that opens the file.
     static func header(_ file: MigrationFile, _ key: String) -> [String] {
-        // It reads bytes, and only the leading comment: each start of a worker reads the headers of 500 files.
+        // Reads bytes, and only the leading comment, because each start of a worker reads the headers of 500 files.
         var rest = file.bytes[...]
         while let first = rest.firstIndex(where: { $0 != UInt8(ascii: "\n") }), rest[first...].starts(with: "--".utf8) {
             let end = rest[first...].firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex

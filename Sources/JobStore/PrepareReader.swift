@@ -72,9 +72,11 @@ public struct PrepareReader: Sendable {
             call.download = Download(
                 path: result.text(row, 26), sha256: result.isNull(row, 27) ? nil : result.bytes(row, 27),
                 okStatuses: job.okStatuses, maxBytes: result.optionalInt64(row, 9))
+            // The job's max_response limits the file. The answer itself has the standard limit.
             call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
         }
         if !result.isNull(row, 42) {
+            // max_redirects, plus 16 if the database stores the body as received.
             let options = result.int32(row, 42)
             call.limits.maxRedirects = Int(options & 15)
             call.decodesBody = options & 16 == 0
@@ -101,7 +103,8 @@ public struct PrepareReader: Sendable {
             keyFile: result.optionalText(row, 20), pins: result.texts(row, 21))
     }
 
-    /// Five texts and one array of bytes for each part. An omitted text is empty.
+    /// Each part has five texts and one array of bytes. The texts are name, kind, filename, type and largest size. An
+    /// omitted text is empty.
     private func parts(_ result: borrowing PGResult, _ row: Int) -> [BodyPart] {
         let texts = result.texts(row, 24)
         let bodies = result.byteArrays(row, 25)

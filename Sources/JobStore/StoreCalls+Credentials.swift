@@ -26,8 +26,8 @@ extension StoreCalls {
         parameters.append(bytes: sealed)
     }
 
-    /// `refresh_answer`.
-    public static func refreshAnswer(
+    /// `read_refresh_answer`.
+    public static func readRefreshAnswer(
         _ credential: String, _ response: HTTPResponse, into parameters: inout PGParameters
     ) {
         parameters.removeAll()
@@ -37,8 +37,8 @@ extension StoreCalls {
         parameters.append(bytes: response.body)
     }
 
-    /// `refresh_end`. Without `sealed` the new secrets are sent in plain, since the worker has no key.
-    public static func refreshEnd(
+    /// `store_refresh`. Without `sealed` the new secrets are sent in plain, since the worker has no key.
+    public static func storeRefresh(
         _ task: TokenTask, _ answer: TokenAnswer, sealed: [UInt8]?, into parameters: inout PGParameters
     ) {
         parameters.removeAll()

@@ -5,16 +5,18 @@ public import PGClient
 
 extension StoreCalls {
     /// `acquire_lane_permits`: requests permits and rate slots of lanes with limits.
-    public static func acquireLanePermits(worker: Int32, _ wishes: [LaneRequest], into parameters: inout PGParameters) {
+    public static func acquireLanePermits(
+        worker: Int32, _ requests: [LaneRequest], into parameters: inout PGParameters
+    ) {
         var lanes = PGArrayBuilder<Int32>()
         var used = PGArrayBuilder<Int32>()
         var hold = PGArrayBuilder<Int32>()
         var slots = PGArrayBuilder<Int32>()
-        for wish in wishes {
-            lanes.append(wish.lane)
-            used.append(wish.used)
-            hold.append(wish.hold)
-            slots.append(wish.slots)
+        for request in requests {
+            lanes.append(request.lane)
+            used.append(request.used)
+            hold.append(request.hold)
+            slots.append(request.slots)
         }
         parameters.removeAll()
         parameters.append(int32: worker)

@@ -67,11 +67,11 @@ public enum StoreCalls {
     /// `claim`: at most `limit` jobs of the visited tracks.
     ///
     /// - Parameters:
-    ///   - alone: whether the transaction contains no finish, so that its commit need not wait for the disk.
-    ///   - bare: whether all jobs come without their calls.
+    ///   - hasNoFinish: whether the transaction contains no finish, so that its commit need not wait for the disk.
+    ///   - takesLeasesOnly: whether all jobs come without their calls.
     public static func claim(
-        worker: Int32, above fence: Int64, limit: Int, visits: [KnownTracks.Visit], alone: Bool, bare: Bool,
-        into parameters: inout PGParameters
+        worker: Int32, above fence: Int64, limit: Int, visits: [KnownTracks.Visit], hasNoFinish: Bool,
+        takesLeasesOnly: Bool, into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         var caps = PGArrayBuilder<Int32>()
@@ -90,9 +90,9 @@ public enum StoreCalls {
         parameters.append(array: tracks)
         parameters.append(array: caps)
         parameters.append(array: marks)
-        parameters.append(bool: alone)
+        parameters.append(bool: hasNoFinish)
         parameters.append(array: lanes)
-        parameters.append(bool: bare)
+        parameters.append(bool: takesLeasesOnly)
     }
 
     /// `claimOne`: one job, if it is the first ready job of its track and needs no preparation.
@@ -142,7 +142,10 @@ public enum StoreCalls {
         parameters.append(int64s: long)
     }
 
-    /// `settle`: changes with an id above `after`. If `isAlone`, only the changes of one batch or chain.
+    /// `settle`: changes with an id above `after`.
+    ///
+    /// - Parameter look: with `isWhole`, it also ends jobs that were left below ended batches and chains. With
+    ///   `isAlone`, it settles only one batch or chain.
     public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters)
     {
         parameters.removeAll()

@@ -26,7 +26,8 @@ public enum StoreStatement {
     public static let finish = PGStatement("finish", "select postrider_internal.finish($1,$2,$3)")
     /// Limits each wait for a lock to 20 ms in this transaction. The worker sends it while another transaction holds
     /// rows of running jobs.
-    public static let shortLockTimeout = PGStatement("short_lock_timeout", "select set_config('lock_timeout', '20ms', true)")
+    public static let shortLockTimeout = PGStatement(
+        "short_lock_timeout", "select set_config('lock_timeout', '20ms', true)")
     /// Returns which leases are locked.
     public static let lockedLeases = PGStatement(
         "locked_leases", "select postrider_internal.locked_leases($1,$2,$3,$4)")
@@ -114,7 +115,7 @@ public enum StoreStatement {
     /// Ends the silent session that this one replaces, which has the same `application_name`.
     ///
     /// It is a text without parameters, because it runs among the statements that set a session up.
-    public static func ending(_ process: Int32) -> String {
+    public static func terminationSQL(_ process: Int32) -> String {
         """
         select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = \(process) \
         and a.pid <> pg_backend_pid() and a.usename = session_user \
@@ -137,7 +138,10 @@ public enum StoreStatement {
     /// Runs the leader's frequent duties: promoting and feeding.
     public static let runQueueDuties = PGStatement(
         "run_queue_duties",
-        "select leads, moved, more, latest, owed, has_crowd from postrider_internal.run_queue_duties($1,$2,$3)")
+        """
+        select leads, moved, more, latest, has_due_outcomes, has_crowd \
+        from postrider_internal.run_queue_duties($1,$2,$3)
+        """)
     /// Inserts the jobs of at most 100 due schedules.
     public static let tick = PGStatement(
         "tick", "select made, more, latest, wait_ms from postrider_internal.run_schedules($1,$2,$3,100)")
@@ -168,13 +172,15 @@ public enum StoreStatement {
     public static let storeSealedSecrets = PGStatement(
         "store_sealed_secrets", "select postrider_internal.store_sealed_secrets($1,$2,$3)")
     /// Reads the answer of a token endpoint.
-    public static let refreshAnswer = PGStatement(
-        "refresh_answer",
-        "select verdict, access_token, refresh_token, expires_in, error from postrider_internal.refresh_answer($1,$2,$3,$4)"
-    )
+    public static let readRefreshAnswer = PGStatement(
+        "read_refresh_answer",
+        """
+        select verdict, access_token, refresh_token, expires_in, error \
+        from postrider_internal.read_refresh_answer($1,$2,$3,$4)
+        """)
     /// Stores the result of a refresh. Null if the credential's row is locked.
-    public static let refreshEnd = PGStatement(
-        "refresh_end", "select postrider_internal.refresh_end($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
+    public static let storeRefresh = PGStatement(
+        "store_refresh", "select postrider_internal.store_refresh($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
     public static let extendPartitions = PGStatement("extend", "select postrider_internal.extend_partitions($1,$2)")
     /// Deletes jobs after their retention.

@@ -37,7 +37,7 @@ public enum Migrations {
     /// Each call copies them and frees their pages. Kept, they would take 1.4 MB for the life of a worker, which needs
     /// them once.
     public static var all: [MigrationFile] {
-        defer { cmigrations_rest() }
+        defer { cmigrations_release_pages() }
         let table = unsafe UnsafeBufferPointer(start: cmigrations_table(), count: cmigrations_count)
         return unsafe table.map { file in
             MigrationFile(

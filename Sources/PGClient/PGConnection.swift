@@ -40,7 +40,7 @@ public struct PGConnection: ~Copyable {
     ///
     /// A server that accepts writes comes first. A former primary that was closed by `default_transaction_read_only`
     /// has outdated data.
-    public static func reading(_ string: PGConnectionString) throws(PGError) -> PGConnection {
+    public static func connectForReading(_ string: PGConnectionString) throws(PGError) -> PGConnection {
         do throws(PGError) {
             return try PGConnection(string)
         } catch {

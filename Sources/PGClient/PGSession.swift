@@ -39,7 +39,7 @@ internal import CPostgres
         public var answerTimeout: UInt64?
         /// The SQL that ends the server process with this id. It runs before `setUp` on the connection that replaces a
         /// silent one. The old process may still hold locks and one of the server's connections. Nil: no statement.
-        public var ending: (@Sendable (Int32) -> String)?
+        public var terminationSQL: (@Sendable (Int32) -> String)?
 
         /// Settings of a session that prepares statements. The string's `connect_timeout` limits an attempt.
         public init(string: PGConnectionString, setUp: [String] = [], prepares: Bool = true, openings: [String] = []) {
@@ -190,7 +190,7 @@ internal import CPostgres
         end(PGError(.lost, operation: "abandon", reason))
     }
 
-    /// Closes the connection like `abandon`, because the server is silent; see `Configuration.ending`.
+    /// Closes the connection like `abandon`, because the server is silent; see `Configuration.terminationSQL`.
     public mutating func giveUp(_ reason: String, now: UInt64) {
         silentProcess = processID
         abandon(reason, now: now)
@@ -275,7 +275,7 @@ internal import CPostgres
             return fail("PQenterPipelineMode")
         }
         var statements = configuration.setUp
-        if let ending = configuration.ending, let silentProcess { statements.insert(ending(silentProcess), at: 0) }
+        if let silentProcess, let sql = configuration.terminationSQL?(silentProcess) { statements.insert(sql, at: 0) }
         silentProcess = nil
         for statement in statements {
             guard unsafe PQsendQueryParams(raw, statement, 0, nil, nil, nil, nil, 1) == 1 else {

@@ -21,7 +21,7 @@ extension PGConnection {
     ///
     /// Behind a pooler the setting would apply to another client in the next transaction. A pooler reports a process id
     /// of its own.
-    public func looksUpSystemNames() throws(PGError) {
+    public func useSystemSearchPath() throws(PGError) {
         try execute(
             """
             select pg_catalog.set_config('search_path', '\(SearchPath.system)', false)

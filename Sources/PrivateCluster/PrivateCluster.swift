@@ -131,7 +131,7 @@ public final class PrivateCluster: Sendable {
     public var processID: Int32 { state.withLock { $0.server } }
 
     /// Whether the server was started and has ended without `stop`, `kill` or `remove`.
-    public var hasGone: Bool { state.withLock { $0.server > 0 && ChildProcess.hasEnded($0.server) } }
+    public var hasEndedUnexpectedly: Bool { state.withLock { $0.server > 0 && ChildProcess.hasEnded($0.server) } }
 
     /// Starts the server unless it runs. Returns when it accepts connections.
     public func start() throws(ClusterError) {

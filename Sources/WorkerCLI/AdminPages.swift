@@ -20,8 +20,8 @@ struct AdminPages: Equatable, Sendable {
         content: "16 random characters or more, like openssl rand -hex 32 prints them",
         meaning: "what readers show: Authorization: Bearer …, or this as the password of any name")
 
-    /// The address and the token that the flags give; nil if nothing is to be served. A token is read even then, so that
-    /// a bad token does not wait for the next start to be found.
+    /// The address and the token that the flags give; nil without an address. The token is read even then, so that a
+    /// bad token is reported at once.
     ///
     /// - Throws: `usage`.
     static func read(_ arguments: Arguments) throws(CommandError) -> AdminPages? {

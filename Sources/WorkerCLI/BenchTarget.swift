@@ -18,7 +18,7 @@ struct BenchTarget: ~Copyable {
         self.process = process
     }
 
-    /// Starts it on a free loopback port.
+    /// Starts nginx on a free loopback port.
     ///
     /// - Throws: `usage` if nginx is missing.
     static func start() throws(CommandError) -> BenchTarget {
@@ -45,6 +45,10 @@ struct BenchTarget: ~Copyable {
         BenchTarget.remove(directory)
     }
 
+    /// The text of nginx.conf.
+    ///
+    /// nginx creates its temporary paths at start, and the compiled-in ones may not be writable. 12,000 connections are
+    /// more than the highest `--concurrency`.
     private static func settings(directory: String, port: UInt16) -> String {
         let body = "{\"data\":\"" + String(repeating: "x", count: 289) + "\"}"
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -71,6 +75,7 @@ struct BenchTarget: ~Copyable {
         guard count == bytes.count else { throw CommandError(.internalError, "cannot write \(path)") }
     }
 
+    /// Starts nginx without waiting for it. Returns its process id.
     private static func spawn(_ directory: String) throws(CommandError) -> Int32 {
         let places: [String] = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
         guard let path = places.first(where: { place in unsafe access(place, X_OK) == 0 }) else {
@@ -97,6 +102,7 @@ struct BenchTarget: ~Copyable {
         throw CommandError(.internalError, "nginx was not ready within 4 s")
     }
 
+    /// Removes the directory with the files that nginx and this type put into it.
     private static func remove(_ directory: String) {
         for name in ["nginx.conf", "pid"] { unsafe unlink("\(directory)/\(name)") }
         unsafe rmdir(directory)

@@ -27,13 +27,13 @@ enum Database {
 
     /// Connects. A command that only reads also accepts servers that are read-only by default.
     ///
-    /// - Throws: `unreachable`.
+    /// - Throws: `usage`, `unreachable`.
     static func connect(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
         let text = try connectionString(arguments)
         do throws(PGError) {
             let string = try PGConnectionString(text)
-            let connection = readsOnly ? try PGConnection.reading(string) : try PGConnection(string)
-            try connection.looksUpSystemNames()
+            let connection = readsOnly ? try PGConnection.connectForReading(string) : try PGConnection(string)
+            try connection.useSystemSearchPath()
             return connection
         } catch {
             guard error.foundReadOnly, let advice = ReadOnlyDefault.advice(text) else { throw unreachable(error) }
@@ -44,7 +44,7 @@ enum Database {
 
     /// Connects to a database whose schema fits this program.
     ///
-    /// - Throws: `unreachable`, `schema`.
+    /// - Throws: `usage`, `unreachable`, `schema`.
     static func open(_ arguments: Arguments, readsOnly: Bool = false) throws(CommandError) -> PGConnection {
         let connection = try connect(arguments, readsOnly: readsOnly)
         try check(connection)
@@ -65,6 +65,7 @@ enum Database {
             throw failure(error)
         }
         if let advice {
+            // If row-level security hides the history of migrations, the advice to migrate would be wrong.
             let hidden = try rowSecurity(connection)
             throw CommandError(.schema, hidden.flatMap { $0.hidesHistory ? $0.text : nil } ?? advice)
         }
@@ -123,7 +124,9 @@ enum Database {
         }
         let hint = error.hint.map { "; \($0)" } ?? ""
         switch error.sqlState?.category {
+        // Postrider's own errors, invalid data, violated constraints, and RAISE of PL/pgSQL.
         case "PR", "22", "23", "P0": return CommandError(.usage, error.message + hint)
+        // A missing table, function or schema.
         case "42" where error.sqlState?.rawValue == "42P01" || error.sqlState?.rawValue == "42883", "3F":
             return CommandError(.schema, "\(error.message); run: worker migrate")
         case "42" where error.sqlState == .insufficientPrivilege:
@@ -137,6 +140,7 @@ enum Database {
         CommandError(.usage, "\(message); the role that connects needs more rights, see docs/roles.md")
     }
 
+    /// The error of the migrator or of a schema check.
     static func failure(_ error: StoreError) -> CommandError {
         switch error.code {
         case .newer, .changed, .unreleased: CommandError(.schema, error.message)

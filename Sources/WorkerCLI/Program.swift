@@ -13,7 +13,7 @@ public enum Program {
         DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]
 
-    /// Runs the named command. If there are no words, or the first one is a flag, it is `run`.
+    /// Runs the command that the first word names. Without words, or if the first one is a flag, it runs `run`.
     ///
     /// An error becomes one line on stderr, `worker: …`.
     public static func run(_ words: [String]) -> ExitCode {
@@ -37,6 +37,7 @@ public enum Program {
         }
         let flags = rest.prefix { $0 != "--" }
         if flags.contains("--help") || flags.contains("-h") {
+            // If no word was removed, no command was named.
             Terminal.write(rest.count == words.count ? HelpText.program(commands) : HelpText.command(command))
             return .clean
         }
@@ -64,6 +65,7 @@ public enum Program {
         )
     }
 
+    /// The error of a command whose output could not be written completely. The number is an `errno`.
     private static func unwritten(_ number: Int32) -> CommandError {
         CommandError(
             .internalError,

@@ -30,7 +30,7 @@ struct RunConfiguration: Equatable, Sendable {
     var webhookKeys: WebhookKeys?
     /// The keys that seal credentials' secrets; nil: the worker can only use unsealed secrets.
     var secretKeys: SecretKeys?
-    /// The address of health and metrics; nil: not served.
+    /// The address and token of dashboard, health and metrics; nil: not served.
     var pages: AdminPages?
     /// Whether statements are prepared. False behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
@@ -76,12 +76,14 @@ struct RunConfiguration: Equatable, Sendable {
 
     /// Reads the checked flags.
     ///
-    /// - Throws: `usage` for a connection string that libpq cannot read.
+    /// - Throws: `usage` for a value that cannot be used, such as a connection string that libpq cannot read.
     init(_ arguments: Arguments) throws(CommandError) {
         try self.init(arguments, database: Database.connectionString(arguments))
     }
 
-    /// Reads the checked flags except the database.
+    /// Reads the checked flags. The connection string is given, so `--database` is not read.
+    ///
+    /// - Throws: `usage` for an unusable `--files`, secret, key, token or address.
     init(_ arguments: Arguments, database: String) throws(CommandError) {
         self.database = database
         concurrency = arguments.whole("concurrency", default: 8)
@@ -98,6 +100,7 @@ struct RunConfiguration: Equatable, Sendable {
         secretKeys = try SecretKey.read(arguments)
         pages = try AdminPages.read(arguments)
         usesPreparedStatements = arguments.text("prepare") != "off"
+        // `auto` is not a LogFormat, so it is handled like a missing flag.
         logFormat =
             arguments.text("log-format").flatMap(LogFormat.init) ?? (Terminal.isTerminal(.error) ? .text : .json)
     }

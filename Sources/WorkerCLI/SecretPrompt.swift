@@ -6,8 +6,9 @@ internal import Reactor
 
 /// Reads a secret from standard input. At a terminal it prompts, and does not show the typed text.
 enum SecretPrompt {
-    /// The bytes of standard input, or the next line of a terminal. Nil above the limit.
+    /// The bytes of standard input, or the next line of a terminal. Nil if standard input has more bytes than `limit`.
     ///
+    /// - Parameter name: the credential's name, for the prompt.
     /// - Throws: `usage` if it cannot be read; `internalError` if a signal ends the wait.
     static func read(_ name: String, limit: Int) throws(CommandError) -> [UInt8]? {
         guard isatty(0) == 1 else { return try Terminal.read("-", limit: limit) }
@@ -30,7 +31,7 @@ enum SecretPrompt {
         return line
     }
 
-    /// Waits for a line. False if a signal arrives first. C: `poll`.
+    /// Waits for a line. False if a signal arrives before it. C: `poll`.
     private static func isTyped(_ signals: borrowing SignalSource) -> Bool {
         var entries = [
             pollfd(fd: 0, events: Int16(POLLIN), revents: 0),

@@ -10,7 +10,7 @@ enum Terminal {
     enum Stream: Int32 {
         /// The requested output.
         case output = 1
-        /// Messages about it.
+        /// Errors, warnings and prompts.
         case error = 2
     }
 
@@ -43,7 +43,7 @@ enum Terminal {
     }
 
     /// Opens standard input, output and error if they are closed, in a mode in which each use fails. Otherwise a
-    /// connection could get such a number, and output would be written into it. C: `fcntl`, `open`.
+    /// connection could get one of these descriptors, and output would be written into it. C: `fcntl`, `open`.
     static func occupyClosed() {
         for number in 0...2 as ClosedRange<Int32> where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)

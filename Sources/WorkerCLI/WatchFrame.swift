@@ -9,6 +9,7 @@ enum WatchFrame {
     /// Below 60 columns the bar is left out, so that the counts fit.
     static func lines(_ rows: [WatchRow], width: Int) -> [String] {
         let hasBar = width >= 60
+        // The state takes 10 columns and a space, counts and note about 24. The name gets the rest.
         let right = 11 + (hasBar ? barWidth + 1 : 0) + 24
         let left = max(12, width - right)
         return rows.map { row in

@@ -63,6 +63,7 @@ extension WatchRow {
     static let columns =
         "depth::bigint, id, title, state, children, finished, failed, active, bytes_done, bytes_total, coalesce(note, '')"
 
+    /// Reads one row of a query for `columns`.
     static func read(_ result: borrowing PGResult, _ row: Int) -> WatchRow {
         var shown = WatchRow()
         shown.depth = Int(result.int64(row, 0))

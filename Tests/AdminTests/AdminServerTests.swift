@@ -28,8 +28,8 @@ struct AdminServerTests {
                 return False
             except ConnectionError:
                 return True
-        def holds():
-            # Of the server's ends those that it has not closed: established, or waiting for that.
+        def has_open_ends():
+            # Whether the server has a socket that it has not closed: 01 is ESTABLISHED, 08 is CLOSE_WAIT.
             ends = [line.split() for line in open("/proc/net/tcp").readlines()[1:]]
             return any(end[1].endswith(f":{place[1]:04X}") and end[3] in ("01", "08") for end in ends)
         for n in range(3):
@@ -37,12 +37,14 @@ struct AdminServerTests {
             for line in held:
                 line.sendall(b"G")
             first, second = connect("127.0.0.1"), connect("127.0.0.4")
+            # The connections that stay are still in use: another byte of an incomplete request does not end them.
             for line in held[2:]:
                 line.sendall(b"E")
+            # The two new connections close the two oldest, so the first open one has the index 2.
             print(asks(first), asks(second), asks(first), next(i for i, line in enumerate(held) if not ended(line)))
             for line in held + [first, second]:
                 line.close()
-            while holds():
+            while has_open_ends():
                 time.sleep(0.01)
         """
 

@@ -17,7 +17,7 @@ static char *silent;
 static int passing;
 static int waiting;
 
-static void wait_for(int file) {
+static void wait_while_silent(int file) {
     pthread_mutex_lock(&lock);
     bool any = silent;
     pthread_mutex_unlock(&lock);
@@ -55,22 +55,22 @@ int silent_disk_waiting(void) {
 }
 
 int fsync(int file) {
-    wait_for(file);
+    wait_while_silent(file);
     return (int)syscall(SYS_fsync, file);
 }
 
 int fdatasync(int file) {
-    wait_for(file);
+    wait_while_silent(file);
     return (int)syscall(SYS_fdatasync, file);
 }
 
-/// A file that is to be sent, after it was opened.
+/// The agent calls it after it has opened a file to send.
 int posix_fadvise(int file, off_t offset, off_t length, int advice) {
-    wait_for(file);
+    wait_while_silent(file);
     return syscall(SYS_fadvise64, file, offset, length, advice) == 0 ? 0 : EINVAL;
 }
 
 ssize_t pread(int file, void *bytes, size_t length, off_t offset) {
-    wait_for(file);
+    wait_while_silent(file);
     return syscall(SYS_pread64, file, bytes, length, offset);
 }

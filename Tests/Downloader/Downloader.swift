@@ -6,8 +6,8 @@ import Reactor
 
 /// A process that downloads one file and can be killed: `downloader URL ROOT PATH ATTEMPTS [LARGEST-FILE]`.
 ///
-/// It prints a line for each attempt: `done GAINED BYTES`, `progressed …`, `retryable …` or `failed …` with the code.
-/// At the end it prints its peak memory in KB. With a fifth argument, no file may become larger (RLIMIT_FSIZE).
+/// It prints a line for each attempt: `KIND GAINED BYTES CODE MESSAGE`, with a `Verdict.Kind` such as `succeeded`. At
+/// the end it prints its peak memory in KB. With a fifth argument, no file may become larger (RLIMIT_FSIZE).
 @main
 struct Downloader {
     static func main() throws {

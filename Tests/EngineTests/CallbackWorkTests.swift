@@ -13,7 +13,7 @@ struct CallbackWorkTests {
         let answer1 = callbackWork.concludes(now: 0)
         #expect(!answer1)
         #expect(!callbackWork.hasWork)
-        callbackWork.endsWait()
+        callbackWork.outcomesWait()
         let answer2 = callbackWork.concludes(now: 0)
         #expect(answer2)
         let answer3 = callbackWork.concludes(now: 0)
@@ -22,7 +22,7 @@ struct CallbackWorkTests {
         let answer4 = callbackWork.concludes(now: 0)
         #expect(answer4)
         // The job ended after the statement was sent.
-        callbackWork.endsWait()
+        callbackWork.outcomesWait()
         callbackWork.concluded(more: false, hasFailures: false, now: 0)
         let answer5 = callbackWork.concludes(now: 0)
         #expect(answer5)
@@ -32,7 +32,7 @@ struct CallbackWorkTests {
 
     @Test func `a worker rests after a failed conclusion and marks the failure for deferral`() {
         var callbackWork = CallbackWork()
-        callbackWork.endsWait()
+        callbackWork.outcomesWait()
         _ = callbackWork.concludes(now: 5)
         callbackWork.conclusionFailed(nil, isShortage: false, now: 5)
         #expect(callbackWork.hasFailed)
@@ -48,25 +48,25 @@ struct CallbackWorkTests {
         var callbackWork = CallbackWork()
         var suspicions: [Int] = []
         for count in 1...40 {
-            callbackWork.endsWait()
+            callbackWork.outcomesWait()
             _ = callbackWork.concludes(now: UInt64(count) * CallbackWork.rest)
             callbackWork.conclusionFailed(nil, isShortage: false, now: UInt64(count) * CallbackWork.rest)
-            if callbackWork.distrustsSession { suspicions.append(count) }
+            if callbackWork.shouldReplaceSession { suspicions.append(count) }
         }
         #expect(suspicions == [4, 8, 16, 32])
         callbackWork.concluded(more: false, hasFailures: false, now: 0)
         for job in 1...4 {
-            #expect(!callbackWork.distrustsSession)
+            #expect(!callbackWork.shouldReplaceSession)
             callbackWork.hooksWait(slot: job, lease(Int64(job)))
             let next = callbackWork.nextBeginning(now: .max)
-            _ = callbackWork.beginsAgain(next?.number ?? 0, withHooks: false, now: 0)
+            _ = callbackWork.requeueStart(next?.number ?? 0, wasLocked: false, now: 0)
         }
-        #expect(callbackWork.distrustsSession)
+        #expect(callbackWork.shouldReplaceSession)
     }
 
     @Test func `after a conclusion that recorded callback failures, a worker rests without deferring a job`() {
         var callbackWork = CallbackWork()
-        callbackWork.endsWait()
+        callbackWork.outcomesWait()
         _ = callbackWork.concludes(now: 5)
         callbackWork.concluded(more: true, hasFailures: true, now: 7)
         let early = callbackWork.concludes(now: 7 + CallbackWork.rest - 1)
@@ -98,7 +98,7 @@ struct CallbackWorkTests {
     @Test
     func `a conclusion that loses the connection twice without a success between is deferred`() {
         var callbackWork = CallbackWork()
-        callbackWork.endsWait()
+        callbackWork.outcomesWait()
         for (loss, isPutOff) in [(1, false), (2, true), (3, true)] {
             let begins = callbackWork.concludes(now: UInt64(loss) * CallbackWork.rest)
             #expect(begins)
@@ -133,7 +133,7 @@ struct CallbackWorkTests {
     }
 
     @Test(arguments: [true, false])
-    func `a job without a known result is queried at doubling intervals and delays no other`(withHooks: Bool) {
+    func `a job without a known result is queried at doubling intervals and delays no other`(wasLocked: Bool) {
         var callbackWork = CallbackWork()
         callbackWork.hooksWait(slot: 1, lease(1))
         callbackWork.hooksWait(slot: 2, lease(2))
@@ -142,7 +142,7 @@ struct CallbackWorkTests {
         var pauses: [UInt64] = []
         var now: UInt64 = 1
         for turn in 1...8 {
-            let entry = callbackWork.beginsAgain(first?.number ?? 0, withHooks: withHooks, now: now)
+            let entry = callbackWork.requeueStart(first?.number ?? 0, wasLocked: wasLocked, now: now)
             if let entry { givenUp.append(entry.lease.jobID) }
             guard let due = callbackWork.deadline(now: now), entry == nil else { break }
             pauses.append((due - now) / CallbackWork.rest)
@@ -153,10 +153,10 @@ struct CallbackWorkTests {
             }
             now = due
             first = callbackWork.nextBeginning(now: now)
-            #expect(first?.lease.jobID == 1 && first?.runsHooks == withHooks)
+            #expect(first?.lease.jobID == 1 && first?.runsHooks == wasLocked)
         }
-        #expect(pauses == (withHooks ? [1, 2, 4, 8, 16, 32, 32, 32] : [1, 2, 4, 8, 16]))
-        #expect(givenUp == (withHooks ? [] : [1]))
+        #expect(pauses == (wasLocked ? [1, 2, 4, 8, 16, 32, 32, 32] : [1, 2, 4, 8, 16]))
+        #expect(givenUp == (wasLocked ? [] : [1]))
     }
 
     @Test func `a session without an answer for ten seconds is stuck, and each answer restarts the time`() {

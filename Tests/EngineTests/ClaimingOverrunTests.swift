@@ -90,7 +90,7 @@ struct ClaimingOverrunTests: DispatcherCases {
 
     @Test func `the bytes of unwritten attempts count in every place where the attempts wait`() {
         var dispatcher = dispatcher(capacity: 9)
-        for id in 1...4 { dispatcher.write(.ofSize(id << 20, id: Int64(id)), now: moment) }
+        for id in 1...4 { dispatcher.enqueue(.ofSize(id << 20, id: Int64(id)), now: moment) }
         dispatcher.judgeApart(.ofSize(5 << 20, id: 5), now: moment)
         func check(_ mebibytes: Int, largest: Int) {
             #expect(dispatcher.unwritten == .init(bytes: mebibytes << 20, largest: largest << 20))

@@ -14,7 +14,7 @@ struct DeferredAttemptsTests {
     private func dispatcher(ended count: Int) -> Dispatcher {
         var dispatcher = Dispatcher.enlisted(capacity: count)
         for seq in 1...Int64(count) {
-            dispatcher.write(FinishedAttempt(lease: .ofJob(seq), verdict: .success, outcome: nil), now: moment)
+            dispatcher.enqueue(FinishedAttempt(lease: .ofJob(seq), verdict: .success, outcome: nil), now: moment)
         }
         return dispatcher
     }
@@ -56,7 +56,7 @@ struct DeferredAttemptsTests {
             }
             if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
             if trial.stored.count == lastAfter {
-                dispatcher.write(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
+                dispatcher.enqueue(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
             }
         }
         trial.isWritten = dispatcher.isWritten

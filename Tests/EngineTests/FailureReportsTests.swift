@@ -17,7 +17,7 @@ struct FailureReportsTests {
 
     private mutating func found(_ named: [FailedJobs], jobs: Int, at second: UInt64) -> [Int] {
         let found = reports.found(named, jobs: jobs, now: second * Self.second)
-        return [found.rest, found.told.count]
+        return [found.rest, found.toLog.count]
     }
 
     @Test mutating func `the log names the first ten failed jobs per minute and counts the others`() {

@@ -13,13 +13,13 @@ struct LeaderCursorsTests {
     @Test mutating func `the leader folds from the beginning a minute after the last answered full fold`() {
         #expect(marks.foldAfter(now: 0) == 0)
         marks.foldedTo(50_000, now: 2 * Self.second)
-        #expect(marks.foldAfter(now: 61 * Self.second) == 50_000 - LeaderCursors.overlapTallies)
+        #expect(marks.foldAfter(now: 61 * Self.second) == 50_000 - LeaderCursors.overlapDeltas)
         marks.foldedTo(60_000, now: 61 * Self.second)
         #expect(marks.foldAfter(now: 62 * Self.second) == 0)
         // The fold failed at a lock, or the session was lost.
         #expect(marks.foldAfter(now: 63 * Self.second) == 0)
         marks.foldedTo(nil, now: 63 * Self.second)
-        #expect(marks.foldAfter(now: 122 * Self.second) == 60_000 - LeaderCursors.overlapTallies)
+        #expect(marks.foldAfter(now: 122 * Self.second) == 60_000 - LeaderCursors.overlapDeltas)
     }
 
     @Test mutating func `the leader searches all jobs for expiry ten seconds after the last answered full search`() {

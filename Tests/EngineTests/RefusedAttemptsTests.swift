@@ -29,7 +29,7 @@ struct RefusedAttemptsTests {
         seconds: UInt64, isAtMostOnce: Bool = false, isShort: (UInt64) -> Bool = { _ in false }
     ) -> (storedAt: UInt64?, attempt: FinishedAttempt?, refusals: Int, others: Int) {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
-        dispatcher.write(attempt(1, isAtMostOnce: isAtMostOnce), now: moment)
+        dispatcher.enqueue(attempt(1, isAtMostOnce: isAtMostOnce), now: moment)
         var time = moment
         var nextJob: Int64 = 2
         var refusals = 0
@@ -37,7 +37,7 @@ struct RefusedAttemptsTests {
         while time < moment + seconds * second {
             let at = (time - moment) / second
             if Int64(at) >= nextJob - 1 {
-                dispatcher.write(attempt(nextJob), now: time)
+                dispatcher.enqueue(attempt(nextJob), now: time)
                 nextJob += 1
             }
             guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
@@ -140,7 +140,7 @@ struct RefusedAttemptsTests {
 
     @Test func `waiting results are reported with count, age and jobs until they are stored`() {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
-        for seq in 1...3 as ClosedRange<Int64> { dispatcher.write(attempt(seq), now: moment) }
+        for seq in 1...3 as ClosedRange<Int64> { dispatcher.enqueue(attempt(seq), now: moment) }
         #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         _ = dispatcher.exchangeFailed(number, .shortage, now: moment)

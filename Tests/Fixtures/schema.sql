@@ -362,11 +362,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.cache_entries TO postrider_
 
 CREATE UNLOGGED TABLE postrider_internal.cache_flights (
     app_version text,
-    asks boolean NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     base bytea,
     etag text,
     fence bigint NOT NULL,
+    is_conditional boolean NOT NULL,
     job_id bigint NOT NULL,
     key bytea NOT NULL,
     last_modified text,
@@ -647,8 +647,8 @@ CREATE TABLE postrider_internal.failing_lanes (
     failing boolean NOT NULL,
     good double precision NOT NULL,
     lane text NOT NULL,
-    next_look timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
-    next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    last_check timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    last_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
     strained_since timestamp with time zone
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='500', autovacuum_vacuum_cost_delay='0');
@@ -1154,7 +1154,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.lane_permits TO po
 
 CREATE TABLE postrider_internal.lane_rates (
     lane integer NOT NULL,
-    next_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+    last_slot timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE ONLY postrider_internal.lane_rates
@@ -1881,9 +1881,9 @@ CREATE TABLE postrider_internal.trees (
     failed_job_id bigint,
     finished integer DEFAULT 0 NOT NULL,
     has_callbacks boolean DEFAULT false NOT NULL,
+    is_counted boolean DEFAULT false NOT NULL,
     is_draining boolean DEFAULT false NOT NULL,
     is_expanding boolean DEFAULT false NOT NULL,
-    is_planted boolean DEFAULT false NOT NULL,
     job_id bigint NOT NULL,
     kind "char" NOT NULL,
     max_parallel integer,
@@ -2262,7 +2262,7 @@ CREATE VIEW postrider.client_status AS
            FROM postrider_internal.client_usage x
           WHERE (x.role = r.role)) u ON (true))
      CROSS JOIN postrider_internal.client_counting c)
-  WHERE ((NOT postrider_internal.client_is_exempt(r.role)) AND ((r.role = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all)));
+  WHERE ((NOT postrider_internal.is_exempt_client(r.role)) AND ((r.role = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all)));
 GRANT SELECT ON TABLE postrider.client_status TO postrider_admin, postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.client_status TO postrider_worker;
 
@@ -2382,7 +2382,7 @@ CREATE VIEW postrider.job_status AS
             ELSE NULL::text
         END AS method,
         CASE
-            WHEN p.visible THEN postrider_internal.url_shown(COALESCE(( SELECT f.url
+            WHEN p.visible THEN postrider_internal.url_without_login(COALESCE(( SELECT f.url
                FROM postrider_internal.filled_templates f
               WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
              LIMIT 1), j.url))
@@ -2461,7 +2461,7 @@ CREATE VIEW postrider.job_status AS
         END AS has_more,
         CASE
             WHEN ((NOT p.visible) OR (j.kind <> 'request'::text)) THEN NULL::text
-            WHEN (num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0) THEN postrider_internal.query_shown(postrider_internal.url_shown(split_part(j.url, '#'::text, 1)), '{}'::text[])
+            WHEN (num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0) THEN postrider_internal.url_with_masked_query(postrider_internal.url_without_login(split_part(j.url, '#'::text, 1)), '{}'::text[])
             ELSE ( SELECT postrider_internal.request_url(COALESCE(g.url, f.url, j.url),
                     CASE
                         WHEN (g.url IS NULL) THEN COALESCE(f.query, j.query)
@@ -2768,7 +2768,7 @@ CREATE VIEW postrider.lane_status AS
      LEFT JOIN LATERAL ( SELECT sum(q.permits) AS permits
            FROM postrider_internal.lane_permits q
           WHERE ((q.lane = n.id) AND (n.max_in_flight IS NOT NULL))) k ON (true))
-     LEFT JOIN LATERAL ( SELECT (q.next_slot + w.spacing) AS slot,
+     LEFT JOIN LATERAL ( SELECT (q.last_slot + w.spacing) AS slot,
             w.spacing
            FROM (postrider_internal.lane_rates q
              CROSS JOIN ( SELECT ((n.rate_period + LEAST((n.rate_period * (0.02)::double precision), '00:00:00.1'::interval)) / (n.rate_limit)::double precision) AS spacing) w)
@@ -2905,7 +2905,7 @@ CREATE VIEW postrider.recent_failures WITH (security_barrier='true') AS
             WHEN (j.kind = 'request'::text) THEN j.method
             ELSE NULL::text
         END AS method,
-    postrider_internal.url_shown(COALESCE(( SELECT f.url
+    postrider_internal.url_without_login(COALESCE(( SELECT f.url
            FROM postrider_internal.filled_templates f
           WHERE ((f.job_id = j.id) AND (j.parent_id IS NOT NULL))
          LIMIT 1), j.url)) AS url,
@@ -3001,7 +3001,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.schedule_status TO postride
 CREATE VIEW postrider.service_status AS
  SELECT s.name AS service,
     e.environment,
-    postrider_internal.url_shown(COALESCE((c.route).base_url, s.base_url)) AS base_url,
+    postrider_internal.url_without_login(COALESCE((c.route).base_url, s.base_url)) AS base_url,
     (c.route)."position" AS current_position,
         CASE
             WHEN (c.route IS NULL) THEN 'no servers'::text
@@ -3257,12 +3257,12 @@ CREATE FUNCTION postrider_internal.begin_job(p_track integer, p_seq bigint, p_fe
 REVOKE ALL ON FUNCTION postrider_internal.begin_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.begin_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.begin_locked_members(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider_internal.begin_locked_tree(p_tree bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
-REVOKE ALL ON FUNCTION postrider_internal.begin_locked_members FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.begin_locked_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.begin_locked_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.begin_locked_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) RETURNS "char"
     LANGUAGE plpgsql
@@ -3344,7 +3344,7 @@ CREATE FUNCTION postrider_internal.cache_key(p_job postrider.jobs, p_service pos
 REVOKE ALL ON FUNCTION postrider_internal.cache_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cache_merge(p_kept bytea, p_news bytea) RETURNS bytea
+CREATE FUNCTION postrider_internal.cache_merge(p_kept bytea, p_new_headers bytea) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3562,7 +3562,7 @@ CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.ser
 REVOKE ALL ON FUNCTION postrider_internal.choose_server FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_alone boolean, p_lanes integer[], p_bare boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint)
+CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_has_no_finish boolean, p_lanes integer[], p_leases_only boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3580,13 +3580,6 @@ CREATE FUNCTION postrider_internal.claims_json(p_headers bytea, p_body bytea) RE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.claims_json FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.claims_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.client_is_exempt(p_role text) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.client_is_exempt FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.client_is_exempt TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.client_limits_check() RETURNS trigger
     LANGUAGE plpgsql
@@ -3678,15 +3671,6 @@ CREATE FUNCTION postrider_internal.count_refused_sends(p_job bigint) RETURNS big
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.count_refused_sends FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_refused_sends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.count_throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider_internal.past_attempts
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.count_throttled_attempts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.count_throttled_attempts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.credential_defect(p_credential postrider.credentials, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -3919,19 +3903,19 @@ CREATE FUNCTION postrider_internal.duty_mode() RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.duty_mode FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.duty_mode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.each_defect(p_batch jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.each_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.each_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.each_item(p_job bigint) RETURNS jsonb
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.each_item FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.each_item TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.each_jobs(p_each jsonb) RETURNS integer
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.each_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.each_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.each_list(p_job postrider.jobs, OUT items jsonb, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -3940,13 +3924,6 @@ CREATE FUNCTION postrider_internal.each_list(p_job postrider.jobs, OUT items jso
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.each_list FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.each_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.each_shape(p_batch jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
-    LANGUAGE plpgsql IMMUTABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.each_shape FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.each_shape TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.each_times(p_each jsonb, p_parent bigint) RETURNS jsonb
     LANGUAGE plpgsql STABLE
@@ -4097,13 +4074,6 @@ CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS
 REVOKE ALL ON FUNCTION postrider_internal.expand FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.expand TO postrider_worker;
 
-CREATE FUNCTION postrider_internal.expand_defect(p_batch bigint, p_items jsonb) RETURNS text
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.expand_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.expand_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4250,12 +4220,6 @@ CREATE FUNCTION postrider_internal.extend_partitions(p_worker integer, p_epoch b
 REVOKE ALL ON FUNCTION postrider_internal.extend_partitions FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.extend_partitions TO postrider_worker;
 
-CREATE FUNCTION postrider_internal.extract_is_plural(p_path jsonpath) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.extract_is_plural FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.extract_is_plural TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.fail_broken_tree(p_tree bigint, p_code text, p_error text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4366,6 +4330,12 @@ CREATE FUNCTION postrider_internal.feed_next(p_worker integer, p_epoch bigint, p
 REVOKE ALL ON FUNCTION postrider_internal.feed_next FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.feed_next TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.file_path_defect(p_path text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.file_path_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.file_path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4446,7 +4416,7 @@ CREATE FUNCTION postrider_internal.find_ready_row(p_id bigint) RETURNS TABLE(spo
 REVOKE ALL ON FUNCTION postrider_internal.find_ready_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_waits boolean DEFAULT true) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_has_waits boolean DEFAULT true) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4605,6 +4575,13 @@ CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb
 REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.has_pending_webhook(p_job bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_pending_webhook FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_pending_webhook TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.has_preparation(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -4753,6 +4730,13 @@ CREATE FUNCTION postrider_internal.is_being_expanded(p_parent bigint) RETURNS bo
 REVOKE ALL ON FUNCTION postrider_internal.is_being_expanded FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_being_expanded TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_exempt_client(p_role text) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_exempt_client FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_exempt_client TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_failed_member(p_state "char") RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -4855,11 +4839,24 @@ CREATE FUNCTION postrider_internal.is_plain_url(p_url text) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider_internal.is_plain_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_plain_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_plural_extract(p_path jsonpath) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_plural_extract FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_plural_extract TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_priority(p_priority integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_priority FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_priority TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_refresh_due(p_refresh postrider_internal.refreshes, p_state text) RETURNS boolean
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_refresh_due FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_refresh_due TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_refused_by_endpoint(p_refresh postrider_internal.refreshes, p_endpoint text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5083,6 +5080,13 @@ CREATE FUNCTION postrider_internal.jsonpath_is_cheap(p_path jsonpath) RETURNS bo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.jsonpath_is_cheap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.jsonpath_is_cheap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.jsonpath_text_defect(p_path text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.jsonpath_text_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.jsonpath_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -5386,6 +5390,13 @@ CREATE FUNCTION postrider_internal.next_crowd_list(p_level integer, p_held bigin
 REVOKE ALL ON FUNCTION postrider_internal.next_crowd_list FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.next_crowd_list TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.next_page_phrase(p_job postrider.jobs) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.next_page_phrase FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.next_page_phrase TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.not_owned_by(p_role name) RETURNS TABLE(object text)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5400,7 +5411,7 @@ CREATE FUNCTION postrider_internal.notify_finished(p_jobs bigint[]) RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.notify_finished FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.notify_finished TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.notify_idle_workers(p_news text DEFAULT ''::text) RETURNS void
+CREATE FUNCTION postrider_internal.notify_idle_workers(p_payload text DEFAULT ''::text) RETURNS void
     LANGUAGE plpgsql
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.notify_idle_workers FROM PUBLIC;
@@ -5432,13 +5443,6 @@ CREATE FUNCTION postrider_internal.own_schemas() RETURNS regnamespace[]
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.own_schemas FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.own_schemas TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.page_again(p_job bigint, p_state "char", p_code text, p_from_start boolean) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.page_again FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.page_again TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.page_argument(p_spec jsonb, p_url text, p_query jsonb) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5501,13 +5505,6 @@ CREATE FUNCTION postrider_internal.page_path(p_path text) RETURNS text[]
 REVOKE ALL ON FUNCTION postrider_internal.page_path FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.page_path TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.page_reached(p_job postrider.jobs) RETURNS text
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.page_reached FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.page_reached TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.page_turn(p_job postrider.jobs, p_service postrider.services, p_status integer, p_headers bytea, p_body bytea, INOUT verdict "char", INOUT code text, INOUT error text, INOUT result jsonb, p_encoding text, p_landed text, OUT page postrider_internal.fetched_pages) RETURNS record
     LANGUAGE plpgsql STABLE
     AS …;
@@ -5551,19 +5548,6 @@ CREATE FUNCTION postrider_internal.parts_defect(p_parts jsonb, OUT reason text, 
 REVOKE ALL ON FUNCTION postrider_internal.parts_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.parts_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.path_defect(p_path text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.path_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.path_text_defect(p_path text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.path_text_defect FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.path_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.path_value(p_json jsonb, p_path jsonpath) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -5584,7 +5568,7 @@ CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
 REVOKE ALL ON FUNCTION postrider.pause_queue FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_queue TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[]) RETURNS void
+CREATE FUNCTION postrider_internal.pause_throttled_lanes(p_signals postrider_internal.lane_signal[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5623,6 +5607,13 @@ CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text,
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.prepare FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.prepare TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.prepare_page_retry(p_job bigint, p_state "char", p_code text, p_from_start boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.prepare_page_retry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.prepare_page_retry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.promote(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
     LANGUAGE plpgsql
@@ -5713,18 +5704,11 @@ CREATE FUNCTION postrider_internal.put_cache_entry(p_spec jsonb, p_type text, p_
 REVOKE ALL ON FUNCTION postrider_internal.put_cache_entry FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.put_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.query_beside(p_query jsonb, p_url text) RETURNS jsonb
+CREATE FUNCTION postrider_internal.query_without_url_names(p_query jsonb, p_url text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
-REVOKE ALL ON FUNCTION postrider_internal.query_beside FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.query_beside TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.query_shown(p_url text, p_masked text[]) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.query_shown FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.query_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.query_without_url_names FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.query_without_url_names TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.queue_counts() RETURNS TABLE(queue text, ready bigint, running bigint, oldest timestamp with time zone, scheduled bigint, waiting bigint)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -5784,6 +5768,13 @@ CREATE FUNCTION postrider_internal.raise_null_argument(p_name text, p_is_null bo
 REVOKE ALL ON FUNCTION postrider_internal.raise_null_argument FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.raise_null_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.read_refresh_answer(p_credential text, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT access_token text, OUT refresh_token text, OUT expires_in integer, OUT error text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.read_refresh_answer FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.read_refresh_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.reap(p_worker integer, p_epoch bigint) RETURNS TABLE(lost_worker integer, lost_name text, jobs integer)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5839,13 +5830,6 @@ CREATE FUNCTION postrider_internal.referencing_tables() RETURNS SETOF regclass
 REVOKE ALL ON FUNCTION postrider_internal.referencing_tables FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.referencing_tables TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.refresh_answer(p_credential text, p_status integer, p_headers bytea, p_body bytea, OUT verdict "char", OUT access_token text, OUT refresh_token text, OUT expires_in integer, OUT error text) RETURNS record
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.refresh_answer FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.refresh_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.refresh_call(p_credential postrider.credentials, OUT method text, OUT url text, OUT headers text[], OUT body bytea, OUT form text[], OUT client_id text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5859,21 +5843,6 @@ CREATE FUNCTION postrider_internal.refresh_defect(p_refresh jsonb, OUT reason te
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.refresh_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.refresh_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.refresh_end(p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in integer, p_wait_ms bigint, p_error text) RETURNS boolean
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET lock_timeout TO '100ms'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.refresh_end FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.refresh_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.refresh_is_due(p_refresh postrider_internal.refreshes, p_state text) RETURNS boolean
-    LANGUAGE sql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.refresh_is_due FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.refresh_is_due TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.refusal_wait(p_refusals integer) RETURNS interval
     LANGUAGE sql IMMUTABLE
@@ -6011,6 +5980,13 @@ CREATE FUNCTION postrider_internal.request_url(p_url text, p_query jsonb, p_base
 REVOKE ALL ON FUNCTION postrider_internal.request_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.request_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.requests_per_element(p_each jsonb) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.requests_per_element FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.requests_per_element TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.requeue(p_worker integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6140,7 +6116,7 @@ CREATE FUNCTION postrider_internal.retry_tree(p_id bigint, p_new_key boolean) RE
 REVOKE ALL ON FUNCTION postrider_internal.retry_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.retry_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_news bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
+CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_new_headers bytea, OUT status smallint, OUT headers bytea, OUT body bytea) RETURNS record
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -6204,7 +6180,7 @@ CREATE FUNCTION postrider_internal.run_if_reads(p_path text, p_name text) RETURN
 REVOKE ALL ON FUNCTION postrider_internal.run_if_reads FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_if_reads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, owed boolean, has_crowd boolean)
+CREATE FUNCTION postrider_internal.run_queue_duties(p_worker integer, p_epoch bigint, p_since timestamp with time zone) RETURNS TABLE(leads boolean, moved bigint, more boolean, latest timestamp with time zone, has_due_outcomes boolean, has_crowd boolean)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6557,7 +6533,7 @@ CREATE FUNCTION postrider_internal.store_cache_entry(p_key bytea, p_job postride
 REVOKE ALL ON FUNCTION postrider_internal.store_cache_entry FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.store_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text DEFAULT '20ms'::text) RETURNS boolean
+CREATE FUNCTION postrider_internal.store_cookies(p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_lock_timeout text DEFAULT '20ms'::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -6570,6 +6546,14 @@ CREATE FUNCTION postrider_internal.store_login(p_credential text, p_names text[]
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.store_login FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.store_refresh(p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in integer, p_wait_ms bigint, p_error text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET lock_timeout TO '100ms'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.store_refresh FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.store_sealed_secrets(p_credential text, p_version bigint, p_sealed bytea) RETURNS boolean
     LANGUAGE plpgsql
@@ -6740,6 +6724,15 @@ CREATE FUNCTION postrider_internal.throttle_wait(p_job bigint, p_attempt integer
 REVOKE ALL ON FUNCTION postrider_internal.throttle_wait FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.throttle_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.throttled_attempts(p_job bigint, p_attempt integer) RETURNS SETOF postrider_internal.past_attempts
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.throttled_attempts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.throttled_attempts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.ticket(p_secret bytea, p_id bigint) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6829,6 +6822,13 @@ CREATE FUNCTION postrider_internal.trees_begin() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.trees_begin FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.trees_begin TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.try_expand(p_batch bigint, p_items jsonb) RETURNS text
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.try_expand FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.try_expand TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.try_fold_clients(p_ended bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6868,6 +6868,12 @@ CREATE FUNCTION postrider_internal.update_server_state(p_server postrider.server
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.update_server_state FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.update_server_state TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.url_authority(p_url text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.url_authority FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_authority TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.url_defect(p_url text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -6925,12 +6931,6 @@ CREATE FUNCTION postrider_internal.url_origin(p_url text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.url_origin FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.url_place(p_url text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.url_place FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.url_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.url_query(p_url text, p_query jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -6944,17 +6944,24 @@ CREATE FUNCTION postrider_internal.url_resolve(p_base text, p_url text) RETURNS 
 REVOKE ALL ON FUNCTION postrider_internal.url_resolve FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_resolve TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.url_shown(p_url text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.url_shown FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.url_shown TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.url_unescaped(p_text text) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.url_unescaped FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_unescaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.url_with_masked_query(p_url text, p_masked text[]) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.url_with_masked_query FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_with_masked_query TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.url_without_login(p_url text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.url_without_login FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_without_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.used_credential(p_credential text, p_service_credential text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -7034,13 +7041,6 @@ CREATE FUNCTION postrider_internal.watch_places(p_id bigint, p_rows integer) RET
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.watch_places FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.watch_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.webhook_is_owed(p_job bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.webhook_is_owed FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.webhook_is_owed TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.work_left(p_queues text[]) RETURNS text
     LANGUAGE plpgsql STABLE

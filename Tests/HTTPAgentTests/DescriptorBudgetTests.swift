@@ -71,9 +71,9 @@ struct DescriptorBudgetTests {
         for call in try driver.wait(for: 7) { #expect(try call.outcome.response().status == 200) }
         let before = driver.agent.descriptorsHeld
         // This process still has free descriptors.
-        driver.agent.makeRoom()
+        driver.agent.closeIdleConnectionsIfShort()
         #expect(driver.agent.descriptorsHeld == before)
-        driver.agent.giveUpIdleConnections()
+        driver.agent.closeIdleConnections()
         #expect(driver.agent.descriptorsHeld == before - 7)
         target.release()
         let held = try driver.wait(for: 1)

@@ -170,8 +170,8 @@ struct LanePermitsTests {
         _ = lanePermits.request(free: 6, now: Self.ms(2000)) { _ in true }
         lanePermits.granted([grant(1, permits: 6, share: 6)], now: Self.ms(2001))
         lanePermits.unreserve(1, 1, now: Self.ms(2002))
-        let wish = LaneRequest(lane: 1, used: 1, hold: 3, slots: 0)
-        #expect(lanePermits.request(free: 7, now: Self.ms(3001)) { _ in true } == [wish])
+        let request = LaneRequest(lane: 1, used: 1, hold: 3, slots: 0)
+        #expect(lanePermits.request(free: 7, now: Self.ms(3001)) { _ in true } == [request])
         lanePermits.granted([grant(1, permits: 3, share: 6)], now: Self.ms(3002))
         // While all permits are in use, the worker asks for as many as it could use.
         lanePermits.reserve(1, 2)
@@ -286,9 +286,9 @@ struct LanePermitsTests {
         #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).map(\.cap) == [8])
         see(7)
         #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).isEmpty)
-        #expect(!tracks.hasPlaces)
+        #expect(!tracks.canVisit)
         see(0)
-        #expect(tracks.hasPlaces)
+        #expect(tracks.canVisit)
         #expect(tracks.plan(limit: 8, inFlight: [:], lanes: &lanes, now: 0).map(\.lane) == [0])
         #expect(!tracks.isWanted(7))
         see(0)

@@ -19,7 +19,7 @@ struct ServerHealthTests {
         _ outcome: CallOutcome, _ method: HTTPMethod = .get, atMostOnce: Bool = false, hasNext: Bool? = true
     ) -> Verdict.Kind {
         var verdict = Verdict(outcome, okStatuses: .success, isAtMostOnce: atMostOnce, attempt: 1)
-        verdict.goOnward(from: outcome, to: hasNext.map { ServerChoice(id: 1, hasNext: $0) }, method: method)
+        verdict.continueElsewhere(from: outcome, to: hasNext.map { ServerChoice(id: 1, hasNext: $0) }, method: method)
         return verdict.kind
     }
 
@@ -57,7 +57,7 @@ struct ServerHealthTests {
     @Test func `a 503 with Retry-After leads to another server, or pauses the lane`() {
         let busy = CallOutcome(.response(HTTPResponse(status: 503, retryAfter: .seconds(60))))
         var verdict = Verdict(busy, okStatuses: .success, isAtMostOnce: false, attempt: 1)
-        verdict.goOnward(from: busy, to: ServerChoice(id: 1, hasNext: true), method: .get)
+        verdict.continueElsewhere(from: busy, to: ServerChoice(id: 1, hasNext: true), method: .get)
         #expect(verdict.kind == .onward)
         #expect(verdict.retryAfter == nil)
         #expect(kind(busy, hasNext: false) == .held)

@@ -50,7 +50,7 @@ struct LetterListTests {
         #expect(
             listed["finished_attempt.health"]
                 == Set([ServerHealth.well, .failed, .unclear].map { Character($0.letter) }))
-        #expect(listed["refresh_answer.verdict"] == ["s", "r", "d", "f", "h"])
+        #expect(listed["read_refresh_answer.verdict"] == ["s", "r", "d", "f", "h"])
     }
 
     /// Indexes repeat letters as text, because their conditions cannot call functions.

@@ -66,8 +66,8 @@ struct PromoteByBudgetTests {
             try queue.connection.execute(
                 """
                 update postrider_internal.scheduled set run_at = run_at - interval '\(time)';
-                update postrider_internal.failing_lanes set next_slot = next_slot - interval '\(time)',
-                  next_look = next_look - interval '\(time)'
+                update postrider_internal.failing_lanes set last_slot = last_slot - interval '\(time)',
+                  last_check = last_check - interval '\(time)'
                 """)
         }
 
@@ -155,7 +155,7 @@ struct PromoteByBudgetTests {
         let (states, last) = try fixture.inOneMoment { fixture in
             let states = try [fixture.promote(), fixture.promote(), fixture.promote()] + fixture.left()
             try fixture.queue.connection.execute(
-                "update postrider_internal.failing_lanes set next_look = now() + interval '1 h'")
+                "update postrider_internal.failing_lanes set last_check = now() + interval '1 h'")
             try fixture.add(10, lane: "a", attempt: 1)
             return try (states, [fixture.promote()] + fixture.left())
         }

@@ -24,7 +24,8 @@ struct ReapTests {
               where seq in (10, 20);
             update postrider_internal.workers set ended_at = now(), in_flight = 2 where id = \(ended);
             create sequence public.woken minvalue 0;
-            create or replace function postrider_internal.notify_idle_workers(p_news text default '') returns void language plpgsql as
+            create or replace function postrider_internal.notify_idle_workers(p_payload text default '') returns void
+            language plpgsql as
             $$ begin perform nextval('public.woken'); end $$;
             select nextval('public.woken')
             """)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Has Django's inspectdb write models of jobs and job_status, inserts a job and reads it back: django_jobs.py CLIENT OWNER URL.
+"""Lets Django's inspectdb write models of jobs and job_status, inserts a job and reads it back.
 
-CLIENT and OWNER are connection strings. inspectdb needs the right to read jobs.
+    django_jobs.py CLIENT OWNER URL
+
+CLIENT and OWNER are connection strings. inspectdb needs the right to read jobs, so it runs as OWNER.
 """
 
 import io
@@ -34,7 +36,7 @@ from django.db import DatabaseError  # noqa: E402
 
 
 def model(relation, key, names):
-    """The model that inspectdb writes, with these fields only: Django sends null for each field that a job leaves out."""
+    """The model that inspectdb writes, reduced to these fields. Django sends null for each field without a value."""
     text = io.StringIO()
     call_command("inspectdb", relation, database="owner", include_partitions=True, include_views=True, stdout=text)
     lines = []
@@ -45,6 +47,7 @@ def model(relation, key, names):
             if field in ("extract", "run_if"):
                 print(field, line.split("models.")[1].split("(")[0], "guessed" if "a guess" in line else "known")
     source = "\n".join(lines)
+    # inspectdb finds no primary key for a view, and a model needs one.
     if key not in source:
         source = source.replace("    id = models.BigIntegerField(", f"    id = models.BigIntegerField({key}, ")
     space = {"__name__": "models"}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reflects postrider.jobs with SQLAlchemy, inserts a job as a client and reads it back: sqlalchemy_jobs.py DATABASE URL."""
+"""Reflects postrider.jobs with SQLAlchemy, inserts a job as a client and reads it back.
+
+    sqlalchemy_jobs.py DATABASE URL
+"""
 
 import sys
 import warnings
@@ -8,7 +11,7 @@ import psycopg
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Session
 
-# A type that SQLAlchemy does not know is a warning first, and an error when the column is used.
+# For a column of an unknown type SQLAlchemy only warns. It fails later, when a statement uses the column.
 warnings.simplefilter("error", sa.exc.SAWarning)
 
 database, url = sys.argv[1:]

@@ -79,8 +79,8 @@ struct PGRouteTests {
         func answered(_ hosts: [String], _ words: String = "") throws -> String {
             let string = try PGConnectionString(
                 "host=\(hosts.joined(separator: ",")) user=postgres dbname=postgres connect_timeout=1 \(words)")
-            return try PGConnection.reading(string).query("select current_setting('unix_socket_directories')").text(
-                0, 0)
+            let connection = try PGConnection.connectForReading(string)
+            return try connection.query("select current_setting('unix_socket_directories')").text(0, 0)
         }
         #expect(try answered([closed.directory]) == closed.directory)
         #expect(try answered([standby.directory, closed.directory]) == closed.directory)

@@ -13,7 +13,7 @@ struct PGSessionSilenceTests {
     private func silenceLoop(_ database: PGConnectionString, seconds: UInt64) throws -> SessionLoop {
         var configuration = PGSession.Configuration(string: database)
         configuration.answerTimeout = seconds * 1_000_000_000
-        configuration.ending = { "select pg_terminate_backend(\($0))" }
+        configuration.terminationSQL = { "select pg_terminate_backend(\($0))" }
         return try SessionLoop(configuration)
     }
 

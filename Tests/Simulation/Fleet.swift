@@ -5,9 +5,11 @@ import TestSupport
 
 /// Plans how the calls of a simulation end.
 struct Network {
+    /// How one call goes. Times are nanoseconds since its start.
     struct Plan {
         var connects: UInt64
         var ends: UInt64
+        /// Whether the request leaves after the connect.
         var isSent: Bool
         var outcome: CallOutcome
     }
@@ -15,6 +17,7 @@ struct Network {
     var random: Randomness
     /// The share of failing calls in percent.
     var failures: UInt64
+    /// The longest call in nanoseconds, without its connect.
     var longest: UInt64
 
     mutating func plan() -> Plan {
@@ -186,6 +189,7 @@ final class Fleet {
         }
     }
 
+    /// Records that a worker starts a call, and checks the order of the starts.
     func started(_ job: ClaimedJob, by worker: SimulatedWorker) {
         let id = job.lease.jobID
         if queue.jobs[id]?.startedAt == nil { queue.jobs[id]?.startedAt = timeline.now }
@@ -205,6 +209,7 @@ final class Fleet {
         }
     }
 
+    /// Records that a request may have reached its target. An at-most-once job may be sent only once.
     func sent(_ job: ClaimedJob) {
         queue.jobs[job.lease.jobID]?.sends += 1
         if job.isAtMostOnce, let sends = queue.jobs[job.lease.jobID]?.sends, sends > 1 {

@@ -27,6 +27,7 @@ final class QueueInMemory {
         var isRich = false
         var maxAttempts: Int32
         var committedAt: UInt64?
+        /// The letter of the final state, as in SQL.
         var final: String?
         var startedAt: UInt64?
         /// How often its request may have been sent.
@@ -61,7 +62,7 @@ final class QueueInMemory {
         self.priorities = priorities
     }
 
-    /// Inserts a job that commits at that time, or never.
+    /// Inserts a job that commits at that time, or never. If workers are idle now, the commit notifies them.
     func insert(track: Int32, isAtMostOnce: Bool, isRich: Bool, maxAttempts: Int32, commitAt: UInt64?) {
         lastSeq += 1
         let id = lastSeq
@@ -70,11 +71,11 @@ final class QueueInMemory {
             jobs[id] = nil
             return
         }
-        let tells = !idle.isEmpty
+        let hasIdleWorkers = !idle.isEmpty
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            if tells { notify(isRich ? nil : AnnouncedJob(track: track, id: id)) }
+            if hasIdleWorkers { notify(isRich ? nil : AnnouncedJob(track: track, id: id)) }
         }
     }
 
@@ -168,13 +169,13 @@ final class QueueInMemory {
         return claimed
     }
 
-    /// The result of a preparation.
+    /// The result of a preparation. A served job has ended, and a job that was set aside is scheduled again.
     enum Preparation {
         case called, served, setAside
     }
 
-    /// Prepares claimed jobs whose lease is valid. Returns the jobs to call. A job whose lease has ended is found by
-    /// the finish, not here.
+    /// Prepares claimed jobs, and returns the jobs to call. A job may be called although its lease has ended. Then its
+    /// finish stores nothing.
     func prepare(_ leases: [(Lease, Preparation)], worker: Int32) -> Set<Int64> {
         var called: Set<Int64> = []
         for (lease, preparation) in leases {

@@ -17,9 +17,10 @@ final class SimulatedSession {
     private let world: Fleet
     private unowned let owner: SimulatedWorker
     private var machine = PGSessionMachine()
+    /// The number of lost connections.
     private var generation = 0
     /// The times until which the server still executes the requests of lost connections.
-    private var deaf: [Int: UInt64] = [:]
+    private var executesUntil: [Int: UInt64] = [:]
     private var serverFree: UInt64 = 0
     private var lastAnswer: UInt64 = 0
     private let ready: () -> Void
@@ -45,7 +46,7 @@ final class SimulatedSession {
     }
 
     func cut() {
-        deaf[generation] = world.timeline.now + world.random.number(0...60) * millisecond
+        executesUntil[generation] = world.timeline.now + world.random.number(0...60) * millisecond
         generation += 1
         perform(machine.failed(now: world.timeline.now, random: world.random.next()))
     }
@@ -58,10 +59,10 @@ final class SimulatedSession {
         lastAnswer = max(lastAnswer, serverFree + world.latency())
         let answer = lastAnswer
         world.timeline.at(arrival) { [self] in
-            guard isHeard(mine) else { return }
+            guard isExecuted(mine) else { return }
             let transaction = execute()
             world.timeline.at(arrival + work) { [self] in
-                guard isHeard(mine) else { return transaction.rollBack() }
+                guard isExecuted(mine) else { return transaction.rollBack() }
                 let reply = transaction.commit()
                 world.timeline.at(answer) { [self] in
                     owner.deliver { [self] in if mine == generation { reply() } }
@@ -70,8 +71,8 @@ final class SimulatedSession {
         }
     }
 
-    private func isHeard(_ mine: Int) -> Bool {
-        mine == generation || world.timeline.now <= deaf[mine] ?? 0
+    private func isExecuted(_ mine: Int) -> Bool {
+        mine == generation || world.timeline.now <= executesUntil[mine] ?? 0
     }
 
     private func perform(_ action: PGSessionMachine.Action) {

@@ -253,6 +253,7 @@ final class SimulatedWorker {
         let worker = dispatcher.worker
         let isShort = world.isShort
         let isRefused = isShort || world.hasFaults && world.random.chance(2)
+        // A single job whose values cannot be stored fails, so only groups get this cause.
         let kind = world.random.number(leases.count > 1 ? 0...3 : 2...3)
         let cause: Rejection = isShort ? .shortage : kind < 2 ? .unstorable : kind == 2 ? .locked : .failure
         let plans = leases.map { ($0, world.preparation()) }
@@ -273,7 +274,7 @@ final class SimulatedWorker {
         guard let waiting = dispatcher.preparationReturned(number) else { return }
         for (id, (slot, job)) in waiting.sorted(by: { $0.key < $1.key }) {
             guard called.contains(id) else {
-                dispatcher.dealtWith(slot: slot, now: world.timeline.now)
+                dispatcher.releaseSlot(slot, now: world.timeline.now)
                 continue
             }
             var job = job

@@ -61,7 +61,7 @@ struct SimulationTests {
         }
     }
 
-    /// Seed 3710: a finish failed behind another finish that had led to a new number. Its job was called again.
+    /// Seed 3710: a finish failed after an earlier finish had made the worker enlist anew. Its job was called again.
     @Test(arguments: [3710 as UInt64]) func `the seed of a fixed bug runs without faults`(seed: UInt64) {
         #expect(faults(seed, rough) == [])
     }

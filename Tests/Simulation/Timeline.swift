@@ -12,6 +12,7 @@ final class Timeline {
     private var heap: [Event] = []
     private var made: UInt64 = 0
 
+    /// Adds an event. A time in the past means now.
     func at(_ time: UInt64, _ body: @escaping () -> Void) {
         made += 1
         heap.append(Event(time: max(time, now), order: made, body: body))
@@ -22,6 +23,7 @@ final class Timeline {
         }
     }
 
+    /// Runs all events up to a time, including events that they add.
     func run(until end: UInt64) {
         while let first = heap.first, first.time <= end {
             let last = heap.removeLast()

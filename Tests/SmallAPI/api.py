@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small API with a database of its own, for tests and for `make demo`.
+"""A small API with its own database, for tests and for `make demo`.
 
-Accounts, for chains: who registers gets an id, and what is asked for next depends on the answers.
+Accounts, for chains. A call needs a value from the answer to an earlier call:
 
-    POST /register {"username"}    {"data": {"id", "username", "team", "fresh"}}; fresh: the name was not taken
+    POST /register {"username"}    {"data": {"id", "username", "team", "fresh"}}; fresh: whether the name was new
     GET  /users/ID                 {"data": {"id", "username", "team", "avatar"}}
     GET  /avatars/ID               an SVG picture
     GET  /teams/NAME               {"data": {"name", "members": [ids]}}
-    POST /welcome {"id"}           {"data": {"greeting"}}; without a body the last one who registered is greeted
+    POST /welcome {"id"}           {"data": {"greeting"}}; without an id it greets the user that registered last
 
-Lists, for pagination. `of` is how many items there are (95), `limit` how many a page has (10, at most 100):
+Lists, for pagination. `of` is the number of items (95), `limit` the size of a page (10, at most 100):
 
     GET /items?page                {"code": 200, "data": {"list", "page", "pages", "total"}}
     GET /offset?offset             the array itself
-    GET /cursor?after              {"items", "next"}: next is null on the last page
+    GET /cursor?after              {"items", "next"}; next is null on the last page
     GET /link?page                 the array itself, and a Link header (RFC 8288)
-                                   as=absolute, path, query: how the reference is written
+                                   as=absolute, path, query: the form of the reference
                                    in=body: {"items", "links": {"next"}} and no header
-    POST /graphql                  {"data": {"items": {"nodes", "end"}}}; `variables` of the body has first and after, which must be
-                                   the JSON value that end was: as=object, number, list or true
-    GET /header                    the array itself; X-Cursor says the page, X-Next of the answer the one after
+    POST /graphql                  {"data": {"items": {"nodes", "end"}}}; the body's `variables` has first and after
+                                   as=object, number, list, true: the JSON type of end; after must equal the last end
+    GET /header                    the array itself; X-Cursor of the request is the page, X-Next of the answer the next
 
-Behind the last page of /items, ends=STATUS answers with that status, and repeats=1 with the last page again.
+Behind the last page of /items, ends=STATUS answers with that status, and repeats=1 repeats the last page.
 
-What may go wrong there, each at page N: loop=N (next leads back to page 1), away=N (next leads to another origin),
-odd=N (no list where one was), fail=N (status 503, once for each `run`); slow=MS for each page.
+Faults of a list at page N: loop=N (next leads back to page 1), away=N (next leads to another origin), odd=N (the answer
+has no list), fail=N (status 503, once for each `run`). slow=MS delays each page.
 
-Everywhere: GET /calls gives all requests so far, in order: [{"at", "method", "path", "key"}].
+GET /calls returns all requests so far, in order: [{"at", "method", "path", "key"}].
 """
 
 import os
@@ -125,7 +125,7 @@ def number(name, default):
 
 
 def begin(page):
-    """What each list does first: waits, fails. An answer, or None to go on."""
+    """Waits and fails as the query requests. Returns an answer, or None to continue."""
     g.page = page
     time.sleep(number("slow", 0) / 1000)
     if page == number("fail", 0):
@@ -142,7 +142,7 @@ def size():
 
 
 def items(start):
-    """The items from start on, and whether there are more."""
+    """The items of a page from start on, and whether more follow."""
     total = number("of", 95)
     numbers = range(start, min(start + size(), total))
     return [{"id": n + 1, "name": f"item {n + 1}"} for n in numbers], start + size() < total
@@ -173,7 +173,7 @@ def by_offset():
 @app.get("/cursor")
 def by_cursor():
     after = request.args.get("after", "")
-    # Characters that must be encoded in a query, as opaque cursors have them.
+    # Its cursors contain characters that must be encoded in a query.
     page = int(after.split("&")[0][2:]) if after.startswith("p=") else 1
     if (answer := begin(page)) is not None:
         return answer
@@ -198,6 +198,7 @@ def by_link():
         return jsonify(items=found, links={"next": target if more else None})
     response = jsonify(found)
     if more:
+        # The client must skip the link with other relations, and the comma between quotes.
         response.headers["Link"] = f'<{origin}/link?page=1>; rel="first prefetch", <{target}>; title="a, b"; rel="next"'
     return response
 
@@ -212,6 +213,7 @@ def by_variables():
         "true": lambda n: True,
     }[request.args.get("as", "object")]
     after = variables.get("after")
+    # In Python True equals 1, so the types are compared too.
     pages = [n for n in range(1, 20) if after is not None and after == form(n) and type(after) is type(form(n))]
     if after is not None and not pages:
         return jsonify(error="after is not a value of end"), 400

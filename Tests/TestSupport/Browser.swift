@@ -51,7 +51,7 @@ public enum Browser {
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver, port=int(port)))
         try:
-            # A page that renews itself may do so between a look and the next.
+            # A page may replace an element between the search and its use. The search is then repeated.
             patience = WebDriverWait(
                 browser, 15, poll_frequency=0.05, ignored_exceptions=[StaleElementReferenceException])
             until = lambda test: patience.until(lambda _: test())

@@ -5,6 +5,8 @@ internal import PGClient
 /// Callback and hook functions in the schema `app`. Each call adds a row to `app.log`.
 public enum CallbackLog {
     /// Makes `app.log`, callbacks `note`, `bad` and `slow`, and `app.hook(bigint, text)` for hooks.
+    ///
+    /// `note` and `hook` write `log` without its schema, because workers put a function's schema in the search path.
     public static func make(in queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """

@@ -2,8 +2,8 @@
 
 /// A TLS server that sends a second answer, `{"evil":1}`, to each GET.
 ///
-/// For `/late` it sends the second answer 50 ms after the first. For `/joined` it sends both in the same TLS record,
-/// behind the first body. A POST gets only the answer `right`.
+/// For `/late` it sends the second answer 50 ms after the first. For `/joined` the second answer is in the TLS record
+/// of the first body. A POST gets only the answer `right`.
 public final class ExtraAnswerServer: Sendable {
     /// `https://localhost:PORT`, with the certificate of the nginx that was passed to `init`.
     public let url: String

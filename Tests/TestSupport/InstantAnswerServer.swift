@@ -38,17 +38,18 @@ public final class InstantAnswerServer: Sendable {
     private static func serve(_ line: Int32, _ answer: [UInt8]) {
         defer { close(line) }
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        var isInside = false
+        var isInsideRequest = false
         var tail: [UInt8] = []
         while true {
             let count = unsafe recv(line, &chunk, chunk.count, 0)
             guard count > 0 else { return }
-            if !isInside {
+            if !isInsideRequest {
                 let sent = unsafe send(line, answer, answer.count, Int32(MSG_NOSIGNAL))
                 guard sent == answer.count else { return }
             }
+            // A request without a body ends with an empty line, and so does a chunked body.
             tail = (tail + chunk[max(0, count - 4)..<count]).suffix(4)
-            isInside = tail != [13, 10, 13, 10]
+            isInsideRequest = tail != [13, 10, 13, 10]
         }
     }
 }

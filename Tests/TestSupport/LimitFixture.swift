@@ -11,7 +11,7 @@ public struct LimitFixture: ~Copyable {
     private let worker: Int64
     private let epoch: Int64
 
-    /// Makes a database. `limits` are columns and values of a row of `client_limits`, as in `"max_lanes", "2"`.
+    /// Makes a database with one row of `client_limits`. Columns and values are lists, as in `"max_lanes", "2"`.
     public init(role: String = TestRole.client.name, _ columns: String, _ values: String) throws {
         let queue = try TestQueue()
         let client = try TestRole.client.connect(queue)
@@ -72,7 +72,7 @@ public struct LimitFixture: ~Copyable {
 }
 
 extension TestRole {
-    /// The error of a refused statement: SQLSTATE, message and hint, one per line; nil if the statement succeeds.
+    /// The error of a refused statement: SQLSTATE, column, message and hint, one per line; nil if it succeeds.
     public static func words(of sql: String, _ connection: borrowing PGConnection) -> String? {
         do throws(PGError) {
             try connection.execute(sql)

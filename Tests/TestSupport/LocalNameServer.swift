@@ -85,22 +85,22 @@ public final class LocalNameServer: Sendable {
     private static let silent = [UInt8]("silent".utf8)
     private static let nowhere = [UInt8]("nowhere".utf8)
 
-    /// RFC 1035 §4.1: the question again, and one address if the question asks for an A record.
+    /// RFC 1035 §4.1: the question again, and one address if the question asks for an A record. Nil: no answer.
     private static func answer(to question: ArraySlice<UInt8>) -> [UInt8]? {
         var end = 12
-        // The length of the label before the last one separates the three kinds: nowhere, silent, and others.
-        var kind: UInt8 = 0
+        // The length of the label before the last one: 7 for `nowhere.example`, 6 for `silent.example`.
+        var beforeLast: UInt8 = 0
         var last: UInt8 = 0
         while end < question.count, question[end] > 0 {
-            kind = last
+            beforeLast = last
             last = question[end]
             end += 1 + Int(last)
         }
         end += 5
         guard end <= question.count else { return nil }
         let name = question[..<(end - 5)]
-        if kind == 6, name.suffix(14).starts(with: silent) { return nil }
-        let exists = kind != 7 || !name.suffix(15).starts(with: nowhere)
+        if beforeLast == 6, name.suffix(14).starts(with: silent) { return nil }
+        let exists = beforeLast != 7 || !name.suffix(15).starts(with: nowhere)
         let isAddress = question[end - 4] == 0 && question[end - 3] == 1
         var answer = [UInt8](question[..<end])
         answer[2] = 0x84 | (answer[2] & 1)

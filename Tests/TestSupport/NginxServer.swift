@@ -11,7 +11,8 @@ internal import PrivateCluster
 /// - The certificate of the third port is for another name.
 /// - `/who` answers with the client's address and the name in the client's certificate.
 /// - `/session` answers `r` for a resumed TLS session and `.` for a new one, then closes the connection.
-/// - `/away` redirects to `/who` on `alt.localhost`. `/headers24` sends 24 header lines of 1,000 bytes.
+/// - `/away` redirects to `/who` on `alt.localhost`. `/nothing` answers 204.
+/// - `/headersN` sends N header lines of 1,000 bytes, for N of 15, 17, 24, 120 and 160.
 public final class NginxServer {
     /// The port of plain HTTP.
     public let port: Int
@@ -19,11 +20,11 @@ public final class NginxServer {
     public let tlsPort: Int
     /// The port of TLS without HTTP/2. Its certificate is for `other.example`, and at 127.0.0.2 for `localhost`.
     public let wrongNamePort: Int
-    /// The PEM file of the authority that signed both certificates.
+    /// The PEM file of the authority that signed all certificates.
     public let caFile: String
     /// The folder of the files that the server serves.
     public var www: String { folder + "/www" }
-    /// The certificate of that authority for `test-client`, its key, and the same key under a passphrase.
+    /// The certificate of that authority for `client`, its key, and the same key under the passphrase `secret`.
     public var client: (certificate: String, key: String, lockedKey: String) {
         (folder + "/client.pem", folder + "/client.key", folder + "/locked.key")
     }

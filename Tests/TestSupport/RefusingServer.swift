@@ -39,7 +39,7 @@ public final class RefusingServer: Sendable {
                     if kind == SETTINGS and not head[4]:
                         line.write(frame(SETTINGS, 1, 0))
                     if kind == HEADERS and sys.argv[4]:
-                        # Bytes that nobody has read when a socket is closed (the body's frame) end it with a reset.
+                        # If bytes are unread (the body's frame), close() resets the connection. So read them first.
                         self.channel.shutdown(socket.SHUT_WR)
                         while self.channel.recv(65536):
                             pass

@@ -9,6 +9,7 @@ public final class RunningWorker: Sendable {
     /// The worker's process id.
     public let pid: Int32
     private let log: Int32
+    /// Kills the worker if the test process ends without doing so: a shell reads this pipe and sees its end.
     private let guardian: Pipe
     private let guardianPID: Int32
     private let status = Mutex<Int32?>(nil)

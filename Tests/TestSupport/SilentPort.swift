@@ -13,6 +13,7 @@ public final class SilentPort: Sendable {
         let (listener, port) = try TestPorts.listen()
         self.port = port
         Glibc.listen(listener, 0)
+        // A queue of length 0 takes one connection. The kernel then ignores further ones.
         var sockets = [listener, TargetServer.connect(port)]
         for _ in 1...3 {
             let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue

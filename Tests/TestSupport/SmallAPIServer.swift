@@ -10,7 +10,7 @@ public final class SmallAPIServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public let url: String
     private let process: Int32
-    /// Ends the server after a crash of the test process. A server that tests share has no other end.
+    /// Ends the server when the test process ends or crashes. A server that tests share never reaches `deinit`.
     private let guardian: Pipe
     private let guardianPID: Int32
 

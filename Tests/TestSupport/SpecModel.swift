@@ -25,6 +25,7 @@ public struct SpecModel: Sendable {
         fileprivate var isChain = false
     }
 
+    /// A value that does not exist, for example in the answer to a skipped step.
     private struct Missing: Error {}
 
     /// The earlier steps of one chain, or the element of an `each`.
@@ -36,7 +37,7 @@ public struct SpecModel: Sendable {
     /// The outcome of a whole plan.
     public static func outcome(of plan: SpecPlan) throws -> Outcome { try Self().outcome(plan, []) }
 
-    /// The number in the target's answer to a path.
+    /// The number in the target's answer to a path: its FNV-1a hash modulo 1000.
     public static func number(_ path: String) -> Int {
         Int(path.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 } % 1000)
     }

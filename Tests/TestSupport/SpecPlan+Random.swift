@@ -89,6 +89,7 @@ extension SpecPlan {
                     sight.calls.append([name, inner])
                 }
                 if case .batch = step.kind { sight.batches.append((name, members.count)) }
+            // The list decides the number of members. A template refers to result 0 or 1, which may be missing.
             case .each: sight.batches.append((name, 2))
             }
         }

@@ -78,7 +78,7 @@ public struct SpecPlan: Sendable {
     public func json(target: String) -> String {
         var pairs: [String] = []
         if let name { pairs.append(#""name": "\#(name)""#) }
-        if let condition { pairs.append(#""run_if": "\#(condition.path)""#) }
+        if let condition { pairs.append(#""run_if": "\#(condition.jsonpath)""#) }
         switch kind {
         case .call(let answer, let number, let path, let query):
             let end = path.map { "/" + $0.template }.joined() + (query.map { "?q=" + $0.template } ?? "")
@@ -103,10 +103,10 @@ public struct SpecPlan: Sendable {
 
 extension SpecPlan.Source {
     /// The source between braces.
-    fileprivate var template: String { "{{" + way + "}}" }
+    fileprivate var template: String { "{{" + reference + "}}" }
 
     /// The path of the source, as in a template or, after `$.`, in a jsonpath.
-    fileprivate var way: String {
+    fileprivate var reference: String {
         switch self {
         case .member(let names, let field): names.joined(separator: ".") + ".body." + field.rawValue
         case .previous(let field): "prev.body." + field.rawValue
@@ -117,9 +117,9 @@ extension SpecPlan.Source {
 }
 
 extension SpecPlan.Condition {
-    fileprivate var path: String {
+    fileprivate var jsonpath: String {
         switch self {
-        case .isEven(let source): "$.\(source.way) % 2 == 0"
+        case .isEven(let source): "$.\(source.reference) % 2 == 0"
         case .isThere(let name): "exists($.\(name))"
         }
     }

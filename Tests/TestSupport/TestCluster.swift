@@ -8,7 +8,7 @@ internal import Synchronization
 /// The PostgreSQL server of this test process. The first test that needs it starts it; it ends with the process.
 public enum TestCluster {
     private static let started = Result { () throws(ClusterError) in
-        // Sessions of the worker turn JIT off. In those of tests it took a second for each query without an index.
+        // Sessions of the worker turn JIT off. In a test's session, JIT took a second for each query without an index.
         let cluster = try PrivateCluster(
             .init(settings: ["max_connections": "200", "synchronous_commit": "off", "jit": "off"]))
         // Without this call, the cluster's watchdog would delete a gigabyte after the end of the test run.
@@ -16,7 +16,8 @@ public enum TestCluster {
         return cluster
     }
     private static let databases = Atomic<Int>(0)
-    private static let left = Mutex<[String]>([])
+    /// The databases to drop when they have no sessions.
+    private static let unused = Mutex<[String]>([])
 
     /// The server. Do not stop it: a test that stops servers makes its own.
     public static var shared: PrivateCluster {
@@ -53,7 +54,7 @@ public enum TestCluster {
     public static func makeDatabaseText(template: String? = nil, locale: TestLocale? = nil) throws -> String {
         let name = "test_\(databases.add(1, ordering: .relaxed).newValue)"
         let server = try PGConnection(shared.connectionString())
-        try dropLeft(server)
+        try dropUnused(server)
         let options =
             template.map { " template \($0) strategy file_copy" }
             ?? locale.map { " template template0 locale 'C.UTF-8' \($0.rawValue)" }
@@ -70,12 +71,12 @@ public enum TestCluster {
     ///
     /// A thousand databases took 17 GB and, at the end, two minutes to delete.
     static func leave(_ name: String) {
-        left.withLock { $0.append(name) }
+        unused.withLock { $0.append(name) }
     }
 
-    /// Drops many databases at once. Each drop makes a checkpoint, and in a row the later ones have little to write.
-    private static func dropLeft(_ server: borrowing PGConnection) throws {
-        let names = left.withLock { names -> [String] in
+    /// Drops 32 or more databases at once. Each drop makes a checkpoint. In a row, the later ones have little to write.
+    private static func dropUnused(_ server: borrowing PGConnection) throws {
+        let names = unused.withLock { names -> [String] in
             guard names.count >= 32 else { return [] }
             defer { names = [] }
             return names

@@ -67,11 +67,11 @@ public struct TreePlan: Sendable {
     /// Inserts the node and all nodes below it in one transaction, and stores the ids.
     public mutating func insert(into queue: borrowing TestQueue) throws {
         try queue.connection.execute("begin")
-        try plant(queue, parent: nil, position: nil)
+        try insertRows(queue, parent: nil, position: nil)
         try queue.connection.execute("commit")
     }
 
-    private mutating func plant(_ queue: borrowing TestQueue, parent: Int64?, position: Int?) throws {
+    private mutating func insertRows(_ queue: borrowing TestQueue, parent: Int64?, position: Int?) throws {
         let place = [parent.map { "\($0)" }, position.map { "\($0)" }].map { $0 ?? "null" }.joined(separator: ", ")
         let limit = maxParallel.map { "\($0)" } ?? "null"
         id = try queue.insert(
@@ -84,7 +84,7 @@ public struct TreePlan: Sendable {
             for (row, index) in calls.enumerated() { members[index].id = made.int64(row, 0) }
         }
         for index in members.indices where members[index].kind != .request {
-            try members[index].plant(queue, parent: id, position: index + 1)
+            try members[index].insertRows(queue, parent: id, position: index + 1)
         }
     }
 

@@ -1,21 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An API whose tokens end, for tests; hostile where a test asks for it.
+"""An API with tokens that expire, for tests. A file of settings makes it misbehave.
 
-Tokens are a1, a2, … and refresh tokens r1, r2, …: the ones numbered N were given out together. r1 is good at the start, and
-so is a1 unless `expired` says otherwise. A refresh token can be used once; using one again revokes the whole family.
+Tokens are a1, a2, … and refresh tokens r1, r2, …; aN and rN come in one answer. At the start a1 and r1 are valid. The
+last two tokens are valid. A refresh token works once. A second use revokes all tokens.
 
-    ANY  /api/…              wants a token: Authorization: Bearer, X-Key, ?access_token= or {"accessToken"} in JSON
-    ANY  /envelope/…         the same, but says so in a 200: {"code": 801, "msg": …}; a success is {"code": 200, "data": {"result": …}}
-    GET  /pages?page=N       wants a token: a list of two for N below 4, then an empty one; a2 ends at page 3
-    ANY  /open/…             shows what came: {"authorization", "key", "query", "json", "cookie"}; sets a cookie
-    POST /token              RFC 6749: client_credentials (client: app, secret: s&cret) and refresh_token
-    POST /custom             {"refreshToken"} → {"code": 200, "data": {"result": {"accessToken", "refreshToken", "life"}}}
+    ANY  /api/…         needs a token: Authorization: Bearer, X-Key, ?access_token= or {"accessToken"} in JSON
+    ANY  /envelope/…    needs a token too. A failure is a 200 with {"code": 801, "msg": …}, a success
+                        {"code": 200, "data": {"result": …}}
+    GET  /pages?page=N  needs a token: a list of two for N below 4, then an empty one; a2 is refused from page 3 on
+    ANY  /open/…        returns parts of the request: {"authorization", "key", "query", "json", "cookie"}; sets a cookie
+    POST /token         RFC 6749: client_credentials (client: app, secret: s&cret) and refresh_token
+    POST /custom        {"refreshToken"} → {"code": 200, "data": {"result": {"accessToken", "refreshToken", "life"}}}
 
-The folder in TOKEN_API_FOLDER holds config.json, read at each request: `expired` (tokens that have ended), `refuse` (true: no
-token is good), `logged_out` (true: code 802), `envelope_status` (of an envelope that is no success, 200 else), `delay` (ms of a token call), `token_status` (what it answers instead),
-`refused_paths` (where no token is good), `token_text` (what a token call answers, with `token_status` or 200 and `token_type`), `form` (true: a
-good token call answers form-encoded), `post` (true: the client is known by its form), `expires_in`, `keep` (no new refresh token), `hang` (true: the answer of a token call is lost). It also holds log: a line
-for each request, `METHOD PATH TOKEN STATUS`.
+The folder in TOKEN_API_FOLDER holds log, with a line for each request, `METHOD PATH TOKEN STATUS`. It also holds
+config.json, which is read at each request:
+
+    expired           the tokens that have expired
+    refuse            true: no token is accepted
+    refused_paths     the beginnings of paths where no token is accepted
+    logged_out        true: /envelope answers with code 802
+    envelope_status   the status of a failure of /envelope, instead of 200
+    delay             milliseconds before the answer to a token call
+    token_status      a token call fails with this status
+    token_error       the error in such an answer, instead of server_error
+    token_text        the body of all answers to token calls, with token_status or 200
+    token_type        its Content-Type, instead of application/json
+    form              true: a successful token call answers form-encoded
+    post              true: the client must send its id and secret in the form, without Authorization
+    expires_in        the lifetime in answers to token calls
+    keep              true: a refresh returns no new refresh token, and the old one stays valid
+    hang              true: a refresh takes effect, but its answer comes 60 s later
 """
 
 import base64
@@ -39,7 +53,7 @@ def config():
         except FileNotFoundError:
             return {}
         except ValueError:
-            time.sleep(0.002)  # being written just now
+            time.sleep(0.002)  # the test is writing the file
 
 
 def note(token, status):
@@ -82,6 +96,7 @@ def api(rest):
 def pages():
     token, page = sent_token(), int(request.args["page"])
     good = is_good(token, config()) and not (page >= 3 and token == "a2")
+    # The log shows the page in place of the status 200.
     note(token, page if good else 401)
     if not good:
         return jsonify(error="expired"), 401
@@ -113,7 +128,7 @@ def show(rest):
 
 
 def refresh(token, settings):
-    """A new pair, or None: refused."""
+    """The new token and refresh token, or None if the refresh token is refused."""
     if state["revoked"] or token != state["refresh"]:
         state["revoked"] = state["revoked"] or token in [f"r{n}" for n in range(1, state["last"] + 1)]
         return None
@@ -124,6 +139,7 @@ def refresh(token, settings):
 
 
 def interrupted(settings, token):
+    """Waits, and returns the answer that the settings force, or None to continue."""
     time.sleep(settings.get("delay", 0) / 1000)
     status = settings.get("token_status")
     if "token_text" in settings:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs in as ada at an OpenID provider, as a browser and an application would, and prints the refresh token.
+"""Logs in as ada at an OpenID provider, in the role of browser and application, and prints the refresh token.
 
     python login.py http://127.0.0.1:PORT
 """
@@ -16,6 +16,8 @@ back = "https://app.example.com/back"
 
 
 class Stay(HTTPRedirectHandler):
+    """Follows no redirect: urllib then raises the answer as an HTTPError."""
+
     def redirect_request(self, *arguments):
         return None
 
@@ -30,6 +32,7 @@ try:
     sys.exit("no redirect came")
 except HTTPError as answer:
     code = parse_qs(urlparse(answer.headers["Location"]).query)["code"][0]
+# RFC 6749 §2.3.1: the secret s&cret is form-encoded before the Base64.
 basic = base64.b64encode(b"app:s%26cret").decode()
 fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": back}
 print(json.load(send("/oauth2/token", fields, {"Authorization": f"Basic {basic}"}))["refresh_token"])

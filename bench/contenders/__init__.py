@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is measured."""
+"""The contenders: Postrider, the floor and the peers."""
 
 from contenders.contender import Contender
 from contenders.floor import Floor

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario needs to know of a queue and its worker."""
+"""The interface of a contender: the SQL of its queue and the command of its worker."""
 
 import subprocess
 from abc import ABC, abstractmethod
@@ -11,40 +11,42 @@ import psycopg
 class Contender(ABC):
     """A queue in PostgreSQL with a worker program.
 
-    The SQL takes `%(url)s` and `%(count)s`: loading needs no client library and costs the same round trip for all.
+    The SQL takes `%(url)s` and `%(count)s`. So loading needs no client library, and costs all the same round trip.
+    An optional text is None if the scenario that needs it skips the contender.
     """
 
     name: str
     #: Adds `count` calls of `url` that are due now.
     load_sql: str
-    #: Adds `count` calls that are due in a day; None where no scenario needs it.
+    #: Adds `count` calls that are due in a day.
     load_later_sql: str | None = None
     #: Adds one call and wakes an idle worker.
     insert_sql: str
-    #: How many jobs are finished with their result stored.
+    #: The number of jobs that are finished with their result stored.
     finished_sql: str
-    #: How many results have status 200 and a whole body.
+    #: The number of results with status 200 and a whole body. The targets (stamp_target.c, nginx.conf.in) send about
+    #: 290 bytes. A body of at most 200 bytes is incomplete or an error.
     kept_sql: str
-    #: Matches the text of the statement that claims (pg_stat_statements); None where no scenario needs it.
+    #: Matches the text of the claim statement in pg_stat_statements.
     claim_pattern: str | None = None
-    #: A table to compare bulk inserts with a bare one; None where that is no question.
+    #: The table of jobs, whose bulk INSERT is compared with one into a bare table.
     jobs_table: str | None = None
-    #: Sets up what the two statements after it need, once; it takes `%(base)s`. None where no scenario needs it.
+    #: Adds the row of settings, once, that the statements named `service` need; it takes `%(base)s`.
     service_sql: str | None = None
-    #: Adds `count` calls whose target, headers and limits stand in a row of settings.
+    #: Adds `count` calls whose target, headers and limits stand in that row.
     load_service_sql: str | None = None
-    #: Adds `count` calls that stored answers of the same size serve, and nothing else; the second with such a row.
+    #: Adds `count` calls, all served by stored answers as large as the target's; the second with that row.
     load_hits_sql: str | None = None
     load_service_hits_sql: str | None = None
-    #: Adds `count` calls as members of batches of `size`, all in one transaction; None where that is no question.
+    #: Adds `count` calls as members of batches of `size`, all in one transaction.
     load_batches_sql: str | None = None
-    #: Adds a chain of `count` calls of `url` followed by their numbers from 0.
+    #: Adds a chain of `count` calls. Each calls `url` followed by its number, from 0 on.
     load_chain_sql: str | None = None
-    #: Adds `count` calls spread over `lanes` lanes, the first of them `lane 0`; None where that is no question.
+    #: Adds `count` calls spread over `lanes` lanes, the first of them `lane 0`.
     load_lanes_sql: str | None = None
-    #: Limits `lane 0` to `calls` under way and to `rate` a second; null: no limit.
+    #: Limits `lane 0` to `calls` in flight and to `rate` a second; null: no limit.
     limit_sql: str | None = None
-    #: Slow ones get fewer jobs, so that a round stays short; rates are per second, so they compare.
+    #: The most jobs for a slow contender, so that a round stays short. Rates per second still compare.
     most_jobs: int | None = None
 
     def __init__(self, repository: Path, build: Path):
@@ -56,15 +58,15 @@ class Contender(ABC):
 
     @abstractmethod
     def command(self, url: str, concurrency: int) -> list[str]:
-        """Starts a worker that ends on SIGTERM."""
+        """The command of a worker that ends on SIGTERM."""
 
     def command_without_calls(self, url: str, concurrency: int) -> list[str]:
-        """The same worker, but each job ends where its call would begin: a target on this machine is refused."""
+        """The same worker, but it refuses a target on this machine: each job ends where its call would begin."""
         raise NotImplementedError
 
     @staticmethod
     def install(command: list[str]) -> None:
-        """Runs a set-up command; what it says is shown only if it fails."""
+        """Runs a set-up command, and shows its output only if it fails."""
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"bench: {command[0]} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -74,5 +76,5 @@ class Contender(ABC):
         session.execute(self.load_sql, {"url": url, "count": count})
 
     def count_jobs(self, wanted: int) -> int:
-        """`wanted`, or what is bearable."""
+        """`wanted`, but at most `most_jobs`."""
         return min(wanted, self.most_jobs or wanted)

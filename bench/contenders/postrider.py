@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Postrider itself, through its public surface, but for the table that counts results at no cost."""
+"""Postrider through its public surface, except for an internal table that counts results at no cost."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from contenders.contender import Contender
 
 
 def _hits(service: str, base: str) -> str:
-    """Stores 100 answers, then adds `count` jobs that they serve."""
+    """Stores 100 answers, as large as those of nginx, then adds `count` jobs that they serve."""
     return (
         "with stored as materialized (select count(postrider.cache_put("
         f"jsonb_build_object('service', {service}, 'url', {base} || 'call/' || i),"
@@ -19,7 +19,7 @@ def _hits(service: str, base: str) -> str:
 
 
 class Postrider(Contender):
-    """The worker of POSTRIDER_WORKER, else of the release build."""
+    """The worker in POSTRIDER_WORKER, by default the release build."""
 
     name = "postrider"
     load_sql = "insert into postrider.jobs (url) select %(url)s::text from generate_series(1, %(count)s)"

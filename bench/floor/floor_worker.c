@@ -2,8 +2,8 @@
 // floor_worker CONNINFO CONCURRENCY: the plainest worker that keeps its results, as a yardstick.
 //
 // One thread, libpq and libcurl's multi interface, blocking SQL in batches: claim up to BATCH jobs with SKIP LOCKED,
-// call them, finish up to BATCH by one statement over unnest. It has no leases, retries, limits or clean stop, so it
-// marks what this design can reach on a machine before any feature is paid for. It is not a product.
+// call them, finish up to BATCH by one statement over unnest. It has no leases, retries, limits or clean stop. So its
+// rate is the limit of this design on a machine, before any feature costs time. It is not a product.
 #include <curl/curl.h>
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -101,7 +101,7 @@ static void open_database(const char *conninfo) {
     database = PQconnectdb(conninfo);
     if (PQstatus(database) != CONNECTION_OK) fail("connect", PQerrorMessage(database));
     PQclear(PQexec(database, "listen floor"));
-    PQclear(PQprepare(database, "claim", CLAIM, 1, (Oid[]){23}));
+    PQclear(PQprepare(database, "claim", CLAIM, 1, (Oid[]){23}));  // 23: int4
     PQclear(PQprepare(database, "finish", FINISH, 3, NULL));
 }
 
@@ -134,7 +134,7 @@ static bool notified(void) {
     return any;
 }
 
-// Claims a batch; true if it came back full, so that there may be more.
+// Claims a batch. Returns true if the batch is full, because more jobs may then be ready.
 static bool claim(void) {
     char limit[16];
     snprintf(limit, sizeof limit, "%d", BATCH);
@@ -151,6 +151,7 @@ static bool claim(void) {
     return claimed_count == BATCH;
 }
 
+// Stores all unsaved answers.
 static void finish(void) {
     append(&ids, "}", 1);
     append(&statuses, "}", 1);
@@ -174,6 +175,7 @@ static void send_claimed(void) {
     }
 }
 
+// Adds an answer to the three arrays of the next finish.
 static void keep(Transfer *transfer, long status) {
     char number[32];
     const char *separator = unsaved ? "," : "{";
@@ -186,7 +188,7 @@ static void keep(Transfer *transfer, long status) {
     if (unsaved++ == 0) unsaved_since = now_ms();
 }
 
-// Moves the transfers on and keeps the answers of those that ended; true if any did.
+// Lets libcurl work, and keeps the answers of the transfers that ended. Returns true if any ended.
 static bool collect_answers(void) {
     int running, queued;
     bool any = false;
@@ -213,7 +215,7 @@ int main(int count, char **arguments) {
     }
     open_database(arguments[1]);
     open_transfers();
-    bool more = true;
+    bool more = true;  // whether a claim may find jobs
     double claimed_at = 0;
     for (;;) {
         if (notified() || now_ms() - claimed_at > POLL_EVERY_MS) more = true;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The least a durable queue of calls needs: one table of jobs, one of results. No lease, no retry, no history.
+-- The smallest schema of a durable queue of calls: one table of jobs, one of results. No lease, no retry, no history.
 create table jobs (
   id bigint generated always as identity primary key,
   run_at timestamptz not null default now(),

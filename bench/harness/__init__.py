@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every scenario stands on: a private PostgreSQL, two targets, child processes, meters, the report."""
+"""The parts that all scenarios use: a private PostgreSQL, two targets, child processes, meters and the report."""

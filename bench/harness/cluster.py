@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private PostgreSQL cluster: durable settings, unix socket only, gone when the benchmark ends."""
+"""A private PostgreSQL cluster with durable settings and only a Unix socket. The benchmark removes it at its end."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ GIB = 1 << 30
 
 
 def server_programs() -> Path:
-    """The directory of initdb and postgres: PGBIN, else the newest of Debian's, else that of the PATH."""
+    """The directory of initdb and postgres: PGBIN if set, otherwise Debian's newest version, otherwise from PATH."""
     if "PGBIN" in os.environ:
         return Path(os.environ["PGBIN"])
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3]))
@@ -43,7 +43,7 @@ def server_programs() -> Path:
 
 
 class Cluster:
-    """Owns the server, its data (under /var/tmp: a disk, not memory) and its socket (a short path under /tmp)."""
+    """Owns the server, its data (under /var/tmp, which is a disk) and its socket (under /tmp, for a short path)."""
 
     def __init__(self) -> None:
         self._programs = server_programs()
@@ -70,7 +70,7 @@ class Cluster:
 
     @property
     def pid(self) -> int:
-        """The postmaster."""
+        """The process id of the postmaster."""
         assert self._server
         return self._server.pid
 
@@ -79,18 +79,18 @@ class Cluster:
         return f"postgresql://postgres@/{database}?host={self._sockets}&port=5432"
 
     def connect(self, database: str = "postgres") -> psycopg.Connection:
-        """An autocommit session that never runs parallel: its own CPU time can then be told by its pid."""
+        """An autocommit session without parallel workers, so its one process has all its CPU time."""
         return psycopg.connect(
             self.url(database), autocommit=True, application_name="bench",
             options="-c max_parallel_workers_per_gather=0")
 
     def drop(self, database: str) -> None:
-        """Removes the database with whoever is still connected to it."""
+        """Removes the database and ends all its sessions."""
         with self.connect() as session:
             session.execute(f'drop database if exists "{database}" with (force)')
 
     def create(self, database: str, template: str = "template0") -> None:
-        """Makes the database anew."""
+        """Makes the database, and removes an earlier one of this name."""
         self.drop(database)
         with self.connect() as session:
             session.execute(f'create database "{database}" template "{template}"')

@@ -10,7 +10,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Reading:
-    """CPU seconds (user + system) so far, and when they were read."""
+    """CPU seconds (user + system) so far, and the monotonic time of the reading."""
 
     at: float
     worker: float
@@ -27,11 +27,11 @@ class Usage:
     worker: float
     postgres: float
     target: float
-    other: float  # by strangers and by the benchmark itself: the sign of a disturbed run
+    other: float  # by other programs and the benchmark itself; much of it means a disturbed run
 
     @staticmethod
     def between(first: Reading, last: Reading) -> "Usage":
-        """What was used from `first` to `last`."""
+        """The usage from `first` to `last`."""
         worker, postgres, target = (
             getattr(last, part) - getattr(first, part) for part in ("worker", "postgres", "target"))
         machine = last.machine - first.machine
@@ -69,13 +69,13 @@ def rss_mb(root: int) -> float:
 
 
 def running_ms(pid: int) -> float:
-    """The CPU time of one single-threaded process, exact to the microsecond where ticks are 10 ms."""
+    """The CPU time of one single-threaded process, exact to a microsecond; other functions count 10 ms ticks."""
     with open(f"/proc/{pid}/schedstat") as file:
         return int(file.read().split()[0]) / 1e6
 
 
 def _stat(pid: int) -> tuple[int, float] | None:
-    """(parent, CPU seconds of its own and of the children it reaped); None if it is gone."""
+    """(parent, CPU seconds of the process and of its reaped children); None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             text = file.read()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 class Died(RuntimeError):
-    """A child process ended although it was to run on."""
+    """A child process ended too early."""
 
 
 class Process:
-    """A child in a session of its own, so that Ctrl-C reaches the benchmark alone and it can end things in order.
+    """A child in its own session. So Ctrl-C reaches only the benchmark, which ends its children in order.
 
     If the benchmark itself is killed, the kernel sends the child `on_orphaned` (setpriv --pdeathsig).
     """

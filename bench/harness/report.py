@@ -23,7 +23,7 @@ class Report:
         self._records: list[dict[str, object]] = []
 
     def add(self, scenario: str, contender: str, round_number: int, values: dict[str, object]) -> None:
-        """Writes the record at once: a run that is broken off keeps what it has measured."""
+        """Writes the record at once, so that an interrupted run keeps its measurements."""
         record = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "scenario": scenario,
                   "contender": contender, "round": round_number, **values}
         self._records.append(record)
@@ -57,7 +57,7 @@ class Report:
 
 
 def machine() -> str:
-    """What the figures depend on, in one line."""
+    """The machine and its kernel, in one line."""
     processor = Path("/proc/cpuinfo").read_text().splitlines()
     model = next((line.split(":")[1].strip() for line in processor if line.startswith("model name")), "unknown CPU")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)

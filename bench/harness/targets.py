@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two servers that are called: nginx, which counts requests, and the stamp target, which times them."""
+"""The two targets of the calls: nginx, which counts requests, and the stamp target, which times them."""
 
 import http.client
 import socket
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from harness.process import Process
 
-PORTS = range(22500, 23000)  # below the kernel's range of passing ports
+PORTS = range(22500, 23000)  # below the kernel's range of ephemeral ports
 START_LIMIT_S = 10
 
 
 def free_port(taken: set[int]) -> int:
-    """A loopback port nobody listens on, and not in `taken`."""
+    """A free loopback port outside `taken`."""
     for port in PORTS:
         if port in taken:
             continue
@@ -29,7 +29,7 @@ def free_port(taken: set[int]) -> int:
 
 
 class Target:
-    """A server on loopback, asked over one kept connection."""
+    """A server on loopback. The benchmark sends its own requests over one kept connection."""
 
     def __init__(self, process: Process, port: int):
         self.process, self.base_url = process, f"http://127.0.0.1:{port}"
@@ -38,7 +38,7 @@ class Target:
 
     @property
     def pid(self) -> int:
-        """Of its (master) process."""
+        """The process id of the server, for nginx of its master process."""
         return self.process.pid
 
     def ask(self, path: str) -> str:
@@ -83,7 +83,7 @@ class Nginx(Target):
         self._asked = 0
 
     def requests(self) -> int:
-        """How many requests of others have come in since the start. Asking is itself a request: not counted."""
+        """The number of requests since the start, without the requests of this function."""
         self._asked += 1
         numbers = self.ask("/status").splitlines()[2].split()
         return int(numbers[2]) - self._asked
@@ -106,7 +106,7 @@ class Nginx(Target):
 
 
 class StampTarget(Target):
-    """Tells when calls arrived, and keeps calls waiting."""
+    """Reports when calls arrived, and can delay its answers."""
 
     def __init__(self, program: Path, run: Path, port: int):
         super().__init__(Process("stamp_target", [str(program), str(port)], run / "stamp_target.out"), port)
@@ -116,7 +116,7 @@ class StampTarget(Target):
         self.ask("/clear")
 
     def arrivals(self) -> dict[int, int]:
-        """Number of the call → wall clock of its first arrival, ns."""
+        """The wall clock of each call's first arrival in ns, by the number of the call."""
         pairs = (line.split() for line in self.ask("/stamps").splitlines())
         return {int(number): int(stamp) for number, stamp in pairs}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that is set up once and used by each run."""
+"""The servers that are set up once, and the databases of the runs."""
 
 import resource
 import shutil
@@ -21,7 +21,7 @@ SOURCES = Path(__file__).resolve().parents[1]
 
 
 class Workbench:
-    """The cluster and the targets, alive inside `with`; hands out databases, workers and meters."""
+    """Runs the cluster and the targets inside `with`, and makes databases, workers and meters."""
 
     def __init__(self, build: Path):
         self._build = build
@@ -63,7 +63,7 @@ class Workbench:
         self.cluster.drop(name)
 
     def _prepare(self, contender: Contender, template: str) -> None:
-        """Makes the template, and one call to each target: a queue that keeps a record per target has it then."""
+        """Makes the template, with one call to each target, because a queue may keep a record for each target."""
         self.cluster.create(template)
         contender.prepare(self.cluster.url(template))
         with self.cluster.connect(template) as session:
@@ -74,19 +74,19 @@ class Workbench:
                 database.await_finished(2, worker)
 
     def worker(self, contender: Contender, database: "Database", concurrency: int, calls: bool = True) -> Process:
-        """A running worker; a context manager that stops it. `calls`: false for one that refuses its targets."""
+        """A running worker, which `with` stops. `calls`: false for a worker that refuses its targets."""
         log = self.run_directory / f"{contender.name}.log"
         command = (contender.command if calls else contender.command_without_calls)(database.url, concurrency)
         return Process(contender.name, command, log, on_orphaned="TERM")
 
     def meter(self, worker: Process, database: "Database") -> Meter:
-        """For this worker, this cluster and nginx."""
+        """A meter of this worker, the cluster and nginx."""
         return Meter(worker.pid, self.cluster.pid, self.nginx.pid, database.session.info.backend_pid)
 
 
 class Database:
-    """One run's database. Its session stays open through the run: closing it would add what it did to the
-    postmaster's CPU time."""
+    """One run's database. Its session stays open through the run, because the postmaster's CPU time would include
+    a closed session."""
 
     def __init__(self, url: str, session: psycopg.Connection, contender: Contender):
         self.url, self.session, self._contender = url, session, contender
@@ -99,27 +99,27 @@ class Database:
         return row[0]
 
     def settle(self) -> None:
-        """Statistics, visibility and pages in the state of a database that has been there for a while."""
+        """Writes statistics, visibility map and dirty pages, so that the database is like one in use for a while."""
         self.session.execute("vacuum analyze")
         self.session.execute("checkpoint")
 
     def wal_position(self) -> str:
-        """Where the log ends now."""
+        """The end of the WAL now."""
         return self.value("select pg_current_wal_insert_lsn()::text")
 
     def wal_bytes_since(self, position: str) -> int:
-        """Bytes of log written after `position`."""
+        """The bytes of WAL since `position`."""
         return int(self.value("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), %s::pg_lsn)", position))
 
     def worker_sessions(self) -> list[int]:
-        """Backends of this database other than our own."""
+        """The backends of this database, without this session."""
         rows = self.session.execute(
             "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
             " and backend_type = 'client backend'")
         return [row[0] for row in rows]
 
     def await_finished(self, wanted: int, worker: Process, limit_s: float = 60, every_s: float = 0.005) -> int:
-        """How many jobs of this run are finished with their results stored, at the first look that finds `wanted`."""
+        """Waits until `wanted` jobs of this run have stored results, and returns their number, which may be higher."""
         deadline = time.monotonic() + limit_s
         while (finished := self.finished()) < wanted:
             if time.monotonic() > deadline:

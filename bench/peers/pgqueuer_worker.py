@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pgqueuer_worker.py URL install | run CONCURRENCY: calls what pgqueuer hands out, stores the answers."""
+"""pgqueuer_worker.py URL install | run CONCURRENCY: calls the URLs of pgqueuer's jobs, stores the answers."""
 
 import asyncio
 import signal

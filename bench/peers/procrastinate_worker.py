@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""procrastinate_worker.py URL install | run CONCURRENCY: calls what procrastinate hands out, stores the answers."""
+"""procrastinate_worker.py URL install | run CONCURRENCY: calls the URLs of procrastinate's jobs, stores the answers."""
 
 import sys
 

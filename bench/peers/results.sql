@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Where the peers' tasks put their answers: neither library keeps a result of its own.
+-- The table for the answers of the peers' jobs, because neither library stores results.
 create table results (
   job_id bigint primary key,
   finished_at timestamptz not null default now(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured. A scenario measures one contender in one round."""
+"""The scenarios. Each measures one contender in one round."""
 
 from scenarios.backlog import Backlog
 from scenarios.drain import Drain

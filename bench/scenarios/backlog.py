@@ -10,14 +10,14 @@ from scenarios.scenario import Figure, Scenario
 
 START_LIMIT_S = 60
 ROWS_AT_ONCE = 5_000
-WARM_UP_CALLS = 1_000  # sessions, plans and connections are new before that
+WARM_UP_CALLS = 1_000  # until then, sessions, plans and connections are new
 RUN_LIMIT_S = 300
 
 
 class Backlog(Scenario):
-    """Runs the same number of jobs off a short queue and off a long one, and compares.
+    """Runs the same number of jobs from a short queue and from a long one, and compares.
 
-    Costs are those of the worker's sessions alone. The blocks that the claim touches tell the same without noise.
+    The CPU time covers only the worker's sessions. The number of blocks that the claim touches has no noise.
     """
 
     name = "backlog"

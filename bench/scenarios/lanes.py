@@ -19,9 +19,10 @@ FEW = 8
 
 
 class Lanes(Scenario):
-    """Drains the same number of jobs six times, each in a fresh database: in one lane, in one with max_in_flight, in one
-    with a rate, and spread over a thousand lanes; and with few calls at once in one lane and in one with a rate. The clock is
-    that of drain.
+    """Drains the same number of jobs six times, each in a fresh database, with the clock of the scenario drain.
+
+    Four queues: in one lane, in one with max_in_flight, in one with a rate, and spread over a thousand lanes. Two more
+    with few calls at once: in one lane, and in one with a rate.
     """
 
     name = "lanes"

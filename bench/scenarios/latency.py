@@ -12,13 +12,13 @@ from scenarios.scenario import Figure, Scenario
 EVERY_S = 0.02
 WARM_UP_CALLS = 20
 WARM_UP_LIMIT_S = 30
-WARM_UP_FIRST = 60_000  # numbers apart from the measured ones
-QUIET_S = 1.5
+WARM_UP_FIRST = 60_000  # differs from all numbers of measured calls
+QUIET_S = 1.5  # after it the worker is idle
 LAST_ARRIVALS_S = 1.5
 
 
 class Latency(Scenario):
-    """One INSERT each 20 ms, prepared, a transaction of its own; from just before it is sent until the call arrives."""
+    """Sends a prepared INSERT every 20 ms, each in its own transaction. The time ends when its call arrives."""
 
     name = "latency"
     figures = [
@@ -64,7 +64,7 @@ class Latency(Scenario):
 
     @staticmethod
     def _warm_up(bench: Workbench, contender: Contender, database: Database, worker: Process) -> None:
-        """Until the worker has made some calls, each on its own: sessions, plans and connections are there then."""
+        """Makes single calls until some have arrived, so that sessions, plans and connections exist."""
         bench.stamps.clear()
         deadline = time.monotonic() + WARM_UP_LIMIT_S
         number = WARM_UP_FIRST

@@ -17,7 +17,7 @@ RUN_LIMIT_S = 1800
 class Pinned(Scenario):
     """Drains once as a control and once under a REPEATABLE READ transaction that has an xid since before the load.
 
-    The rate is taken per window of requests; a queue that wades through its own dead rows gets slower and slower.
+    The rate is measured for each window of requests. A queue that reads its own dead rows gets slower and slower.
     """
 
     name = "pinned"

@@ -8,16 +8,18 @@ from harness.meter import Usage
 from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
-EVERY_S = 0.05  # a look counts the results, so more of them would be felt
+EVERY_S = 0.05  # each check counts the results, so frequent checks would cost CPU time
 RUN_LIMIT_S = 600
 
 
 class Rich(Scenario):
-    """Drains five queues in turn, each in a fresh database: plain jobs, plain jobs that are refused where their call would
-    begin, jobs with a service, hits without and with one.
+    """Drains five queues in turn, each in a fresh database.
 
-    The clock runs from the first look that sees a result until the last result is stored; what was finished before that
-    look is left out of the count. A hit makes no call: its like is the plain job that makes none either.
+    The queues: plain jobs, plain jobs that the worker refuses where their call would begin, jobs with a service, cache
+    hits without a service, and cache hits with one.
+
+    The clock runs from the first check that finds a result until the last result is stored. Jobs that were finished at
+    that check do not count. A hit makes no call, so it is compared with the refused job.
     """
 
     name = "rich"
@@ -62,14 +64,14 @@ class Rich(Scenario):
         }
 
     def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool, keeps: bool = True) -> dict[str, float]:
-        """`calls`: whether the target is asked; `keeps`: whether each job ends with its answer."""
+        """`calls`: whether the target gets the calls; `keeps`: whether each job ends with its answer."""
         jobs = self.options.jobs
         with bench.database(contender) as database:
             database.session.execute(contender.service_sql, {"base": bench.nginx.base_url})
             values = {"url": bench.nginx.base_url + "/call", "base": bench.nginx.base_url, "count": jobs}
             database.session.execute(load_sql, values)
             database.settle()
-            asked = bench.nginx.requests()
+            before = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency, calls=keeps) as worker:
                 meter = bench.meter(worker, database)
                 begun = database.await_finished(1, worker, RUN_LIMIT_S, EVERY_S)
@@ -78,7 +80,7 @@ class Rich(Scenario):
                 usage = Usage.between(first, meter.read())
             if (kept := database.kept()) != (jobs if keeps else 0):
                 raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
-            if (asked := bench.nginx.requests() - asked) != (jobs if calls else 0):
+            if (asked := bench.nginx.requests() - before) != (jobs if calls else 0):
                 raise RuntimeError(f"{contender.name}: {asked} calls")
         return {
             "jobs_per_s": (jobs - begun) / usage.seconds,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of a scenario."""
+"""The base class of the scenarios."""
 
 import argparse
 from abc import ABC, abstractmethod
@@ -11,11 +11,11 @@ from harness.workbench import Workbench
 
 @dataclass(frozen=True)
 class Figure:
-    """A line of the table: the key of a measured value, and how to call it."""
+    """A line of the table: the key of a measured value, and its label."""
 
     key: str
     label: str
-    compare: bool = True  # whether its ratio to the floor means something
+    compare: bool = True  # whether the table shows its ratio to the floor
 
 
 class Scenario(ABC):
@@ -29,12 +29,12 @@ class Scenario(ABC):
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
-        """What can be set beside rounds, contenders and concurrency."""
+        """Adds the options of this scenario. All scenarios have rounds, contenders and concurrency."""
 
     def fits(self, contender: Contender) -> bool:
-        """Whether the scenario is a question to this contender."""
+        """Whether the scenario can measure this contender."""
         return True
 
     @abstractmethod
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
-        """One measurement: a value for each figure's key, and more for the raw record."""
+        """Measures once. Returns a value for each figure's key, and further values for the raw record."""

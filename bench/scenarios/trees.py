@@ -8,18 +8,18 @@ from contenders import Contender
 from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
-EVERY_S = 0.05  # a look counts the results, so more of them would be felt
+EVERY_S = 0.05  # each check counts the results, so frequent checks would cost CPU time
 RUN_LIMIT_S = 600
-QUIET_S = 1.5
+QUIET_S = 1.5  # after it the worker is idle
 
 
 class Trees(Scenario):
     """Drains the same number of jobs three times, each in a fresh database: plain, in one batch, in batches of ten. Then
-    runs chains on a worker that has nothing else to do.
+    runs one chain on an idle worker.
 
-    Rates go by the times that the results carry: from the first start to the last finish. A batch settles when its own
-    result is there; that is counted from the result of its last member. Between two steps of a chain lies the time from
-    one arrival at the target to the next, less what the call took.
+    Rates use the times in the results, from the first start to the last finish. The time to settle a batch runs from
+    the result of its last member to its own result. The gap between two steps of a chain runs from one arrival at the
+    target to the next, without the time of the call.
     """
 
     name = "trees"
@@ -77,6 +77,7 @@ class Trees(Scenario):
                 database.await_finished(rows, worker, RUN_LIMIT_S, EVERY_S)
             if (kept := database.kept()) != jobs:
                 raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+            # Jobs 1 and 2 are the two calls that the workbench made for the template.
             per_s = database.value(
                 "select count(*) / extract(epoch from max(finished_at) - min(started_at))"
                 " from postrider.job_status where kind = 'request' and id > 2")
@@ -88,7 +89,7 @@ class Trees(Scenario):
             {"p50_ms": waits[len(waits) // 2], "max_ms": waits[-1]} if waits else {})
 
     def _chain(self, bench: Workbench, contender: Contender) -> list[float]:
-        """The gaps between the steps, sorted, ms; the first tenth is left out, sessions and plans are there then."""
+        """The gaps between the steps in ms, sorted, without the first tenth, which creates sessions and plans."""
         count = self.options.steps
         with bench.database(contender) as database, \
                 bench.worker(contender, database, self.options.concurrency) as worker:
@@ -101,5 +102,6 @@ class Trees(Scenario):
             took = dict(database.session.execute(
                 "select j.position, a.total_ms::float8 from postrider.attempts a"
                 " join postrider.job_status j on j.id = a.job_id where j.parent_id is not null").fetchall())
+        # The numbers of the calls begin at 0, and the positions in the chain at 1.
         return sorted(
             (arrived[n + 1] - arrived[n]) / 1e6 - took[n + 1] for n in range(count // 10, count - 1))

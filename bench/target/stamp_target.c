@@ -28,7 +28,7 @@ enum { CONNECTIONS = 16384, REQUEST_BYTES = 8192, STAMPS = 1 << 16, DELAYED = 1 
 typedef struct {
     char bytes[REQUEST_BYTES];
     size_t length;
-    unsigned generation;  // tells a delayed answer that its connection was closed and the number reused
+    unsigned generation;  // counts closes, so that a delayed answer is not sent to a later connection
 } Connection;
 
 typedef struct {
@@ -177,7 +177,7 @@ int main(int count, char **arguments) {
     epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &(struct epoll_event){.events = EPOLLIN, .data.fd = listener});
     struct epoll_event events[EVENTS];
     for (;;) {
-        int wait_ms = -1;  // for ever, unless an answer is owed
+        int wait_ms = -1;  // no time limit if no answer is delayed
         if (delayed_first != delayed_end) {
             int64_t left = delayed[delayed_first % DELAYED].due_ms - now_ms();
             wait_ms = left > 0 ? (int)left : 0;

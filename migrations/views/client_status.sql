@@ -16,7 +16,7 @@ select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
        select greatest(x.unfinished, x.recounted, 0) as unfinished, greatest(x.lanes, x.recounted_lanes, 0) as lanes
          from postrider_internal.client_usage x where x.role = r.role) u on true
  cross join postrider_internal.client_counting c
- where not postrider_internal.client_is_exempt(r.role)
+ where not postrider_internal.is_exempt_client(r.role)
    and (r.role = current_user or (select postrider_internal.sees_all()));
 comment on view postrider.client_status is
   'clients with limits: their unfinished requests and lanes, at most a second old, and limits; a client sees only '

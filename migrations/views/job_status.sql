@@ -54,7 +54,7 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
          select w.name from postrider_internal.workers w
            where w.id = coalesce(nullif(r.worker, 0), nullif(p.worker, 0))) end as worker,
        case when p.visible and j.kind = 'request' then j.method end as method,
-       case when p.visible then postrider_internal.url_shown(coalesce(
+       case when p.visible then postrider_internal.url_without_login(coalesce(
          (select f.url from postrider_internal.filled_templates f
           where f.job_id = j.id and j.parent_id is not null limit 1), j.url)) end as url,
        case when p.visible then r.status_code::int end as status_code,
@@ -80,7 +80,8 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
            order by f.page desc limit 1) end as has_more,
        case when not p.visible or j.kind <> 'request' then null
             when num_nonnulls(j.service, j.credential, j.query, j.parent_id, j.paginate) = 0
-              then postrider_internal.query_shown(postrider_internal.url_shown(split_part(j.url, '#', 1)), '{}')
+              then postrider_internal.url_with_masked_query(
+                     postrider_internal.url_without_login(split_part(j.url, '#', 1)), '{}')
             else (
          select postrider_internal.request_url(coalesce(g.url, f.url, j.url), case when g.url is null
                                                then coalesce(f.query, j.query) end,

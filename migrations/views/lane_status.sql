@@ -45,7 +45,7 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
        select sum(q.permits) as permits from postrider_internal.lane_permits q
          where q.lane = n.id and n.max_in_flight is not null) k on true
   left join lateral (
-       select q.next_slot + w.spacing as slot, w.spacing
+       select q.last_slot + w.spacing as slot, w.spacing
          from postrider_internal.lane_rates q
         -- Computed as in acquire_lane_permits and explain_limits.
         cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w

@@ -5,9 +5,9 @@ create or replace view postrider.recent_failures with (security_barrier) as
 select r.job_id as id, j.queue, postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane,
        postrider_internal.state_name(r.state) as state, r.finished_at, r.attempt, case when j.kind = 'request'
          then j.method end as method,
-       postrider_internal.url_shown(coalesce((select f.url from postrider_internal.filled_templates f
-                                              where f.job_id = j.id and j.parent_id is not null limit 1),
-                                              j.url)) as url,
+       postrider_internal.url_without_login(coalesce((select f.url from postrider_internal.filled_templates f
+                                                      where f.job_id = j.id and j.parent_id is not null limit 1),
+                                                     j.url)) as url,
        r.status_code::int as status_code, r.error_code, r.error, j.tag, j.service,
        (select e.code from postrider_internal.envelope_errors e
         where e.job_id = r.job_id and e.fence = r.fence) as envelope_code,

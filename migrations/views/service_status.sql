@@ -2,7 +2,7 @@
 -- Reads only services and servers, of which there are few, and never jobs.
 create or replace view postrider.service_status as
 select s.name as service, e.environment,
-       postrider_internal.url_shown(coalesce((c.route).base_url, s.base_url)) as base_url,
+       postrider_internal.url_without_login(coalesce((c.route).base_url, s.base_url)) as base_url,
        (c.route).position as current_position,
        case when c.route is null then 'no servers' when (c.route).state = 'active' then 'active'
          else 'all servers aside' end as state,

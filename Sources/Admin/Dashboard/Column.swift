@@ -54,6 +54,7 @@ struct Column: Sendable {
         }
     }
 
+    /// Adds a value that `expression` has returned, in the format of its kind.
     func write(_ value: String?, to html: inout HTML) {
         guard let value, !value.isEmpty else { return }
         switch kind {
@@ -81,12 +82,13 @@ struct Column: Sendable {
         }
     }
 
+    /// A relative URL with these query arguments.
     static func link(_ path: String, _ arguments: KeyValuePairs<String, String>) -> String {
         let fields = arguments.map { FormField($0.key, $0.value) }
         return path + "?" + String(decoding: PercentEncoding.encode(fields, space: .percent), as: UTF8.self)
     }
 
-    /// The number with thin spaces between thousands.
+    /// The number with thin spaces between thousands, from five digits on.
     static func grouped(_ number: String) -> String {
         let whole = number.prefix { $0 != "." }
         guard whole.count > 4, whole.allSatisfy({ ("0"..."9").contains($0) }) else { return number }

@@ -21,6 +21,7 @@ struct Dashboard: Sendable {
         case "/dashboard.js": return Dashboard.asset(PackageResources.dashboard_js, "text/javascript; charset=utf-8")
         default: break
         }
+        // .none: another reader has not finished. .some(.none): there is no such page.
         let found: (any DashboardPage)??
         do throws(PGError) {
             found = try database.read(waits: Dashboard.waits) { connection throws(PGError) in
@@ -44,6 +45,7 @@ struct Dashboard: Sendable {
         }
     }
 
+    /// Reads the page at the path of the request. Nil if there is no such page.
     private static func find(
         _ request: AdminRequest, _ connection: borrowing PGConnection
     ) throws(PGError) -> (any DashboardPage)? {
@@ -69,7 +71,8 @@ struct Dashboard: Sendable {
         }
     }
 
-    /// libpq's message about a lost connection names hosts and users, so only the worker's log has it.
+    /// The reason that readers may see. libpq's message about a lost connection names hosts and users, so only the
+    /// worker's log has it.
     private static func reason(_ error: PGError) -> String {
         switch error.code {
         case .server: error.message

@@ -4,7 +4,7 @@
 protocol DashboardPage: Sendable {
     /// Its headline.
     var title: String { get }
-    /// Its place in the menu.
+    /// The path of its menu entry.
     var path: String { get }
     /// Whether it is refreshed while it is open.
     var isLive: Bool { get }

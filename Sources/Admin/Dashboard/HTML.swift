@@ -2,7 +2,8 @@
 
 internal import JobModel
 
-/// The markup of a page. Texts and attribute values are escaped. Names come from the program itself.
+/// The markup of a page. Texts and attribute values are escaped. Names of elements and attributes are literals of the
+/// program, so they need no escaping.
 struct HTML: Sendable {
     /// The markup so far.
     private(set) var markup = ""

@@ -83,7 +83,7 @@ struct ListPage: DashboardPage {
         columns: [
             Column("service", .text, "service"), Column("environment", .text, "environment"),
             Column("position", .number, "d ->> 'position'"),
-            Column("base URL", .code, "postrider_internal.url_shown(d ->> 'base_url')"),
+            Column("base URL", .code, "postrider_internal.url_without_login(d ->> 'base_url')"),
             Column("state", .state, "d ->> 'state'"),
             Column("probed", .moment, "(d ->> 'open_until')::timestamptz"),
             Column("calls", .number, "d ->> 'calls'"), Column("errors", .number, "d ->> 'errors'"),

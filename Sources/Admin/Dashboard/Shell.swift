@@ -4,8 +4,8 @@ internal import JobModel
 
 /// The frame of every page of the dashboard.
 enum Shell {
-    /// The entries of the menu.
-    private static let places: KeyValuePairs<String, String> = [
+    /// The entries of the menu: path and name.
+    private static let menu: KeyValuePairs<String, String> = [
         "/": "Overview", "/jobs": "Jobs", "/lanes": "Lanes", "/services": "Services", "/credentials": "Credentials",
         "/schedules": "Schedules", "/cache": "Cache",
     ]
@@ -48,7 +48,7 @@ enum Shell {
         html.element("header") { html in
             html.element("strong", "Postrider")
             html.element("nav") { html in
-                for (place, name) in places {
+                for (place, name) in menu {
                     let isHere = place == path
                     html.element("a", isHere ? ["href": place, "aria-current": "page"] : ["href": place], name)
                 }

@@ -9,7 +9,7 @@ struct ViewTable: Sendable {
     let columns: [Column]
     /// The SQL after the select list: `from … order by …`.
     let source: String
-    /// The most shown rows. If there are more, the page says so. Nil: all rows of `source`.
+    /// The maximum number of shown rows. If there are more, the page says so. Nil: all rows of `source`.
     var limit: Int?
     /// Columns whose sums over all rows of the source are read, including rows that are not shown.
     var sums: [String] = []
@@ -24,6 +24,7 @@ struct ViewTable: Sendable {
         _ connection: borrowing PGConnection, _ parameters: consuming PGParameters = PGParameters()
     ) throws(PGError) -> Rows {
         let list = columns.map(\.expression) + sums.map { "(sum(\($0)) over ())::text" }
+        // One row more than is shown, to find out whether there are more.
         let cut = limit.map { " limit \($0 + 1)" } ?? ""
         let result = try connection.query("select \(list.joined(separator: ", ")) \(source)\(cut)", &parameters)
         return (0..<result.rowCount).map { row in list.indices.map { result.optionalText(row, $0) } }

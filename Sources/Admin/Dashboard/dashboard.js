@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the page's main element by a fresh one every five seconds. It skips a turn while the page is hidden, text is
-// selected, or a filter has the focus.
+// Replaces the main element of a live page by a fresh one every five seconds. It skips a turn while the page is hidden,
+// text is selected, or a filter has the focus. The server marks live pages with data-live: all pages except those of
+// ended or missing jobs and of unknown paths.
 "use strict";
 
 let isLoading = false;

@@ -247,7 +247,7 @@ ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
 ccurl_transfer *_Nullable ccurl_loop_awaiting(const ccurl_loop *_Nonnull loop);
 ccurl_transfer *_Nullable ccurl_transfer_next_awaiting(const ccurl_transfer *_Nonnull t);
 /// Whether the headers of a final answer have arrived. True once per answer.
-bool ccurl_transfer_is_answered(ccurl_transfer *_Nonnull t);
+bool ccurl_transfer_take_answered(ccurl_transfer *_Nonnull t);
 /// Continues sending. It waits again if the body has no bytes yet. Returns 0 or a CURLcode.
 int ccurl_transfer_send_on(ccurl_transfer *_Nonnull t);
 /// Removes the handle from its pool, in any state.

@@ -61,7 +61,8 @@ typedef struct {
 
 /// Starts the thread. `holder` names this process to others that find a part locked. Null without memory or threads.
 ccurl_disk *_Nullable ccurl_disk_create(const char *_Nonnull root, const char *_Nonnull holder);
-/// Finishes the current work and ends the thread. All parts must be freed before.
+/// Finishes the current work and ends the thread. After 10 s it leaves a thread that hangs, with its memory. All parts
+/// must be freed before.
 void ccurl_disk_destroy(ccurl_disk *_Nonnull disk);
 /// Copies the path of the current work, cut to `size` bytes including the NUL; empty if the thread is idle. True if it
 /// is the path of a part, whose file has the same name with `.part`.
@@ -82,7 +83,7 @@ ccurl_part_status ccurl_part_look(ccurl_part *_Nonnull part);
 bool ccurl_part_begin(ccurl_part *_Nonnull part, int64_t offset, const char *_Nullable text);
 /// Copies bytes into the ring: all of them, or none if there is no room or the part has failed.
 bool ccurl_part_append(ccurl_part *_Nonnull part, const void *_Nonnull bytes, size_t length);
-/// Writes the bytes of the ring. It makes them durable if the last time was some seconds ago.
+/// Writes the bytes of the ring. It makes them durable 5 s or 16 MiB after the last time.
 void ccurl_part_flush(ccurl_part *_Nonnull part);
 /// Completes the file: checks the hash, syncs, renames, syncs the directory.
 void ccurl_part_finish(ccurl_part *_Nonnull part);
@@ -96,8 +97,11 @@ void ccurl_part_free(ccurl_part *_Nonnull part);
 /// The read-ahead for the file that is being sent, and for the next files of its call.
 enum { CCURL_FILE_AHEAD = 256 * 1024 };
 
+/// CHANGED: the rest cannot be sent: the file changed, a read failed, or memory was short.
 typedef enum { CCURL_FILE_OPENING, CCURL_FILE_OPEN, CCURL_FILE_REFUSED, CCURL_FILE_CHANGED } ccurl_file_state;
 
+/// ROOT: the root cannot be opened. OUTSIDE: the path leaves the root. LINK: it has a symbolic link. KIND: no regular
+/// file. DESCRIPTORS: too many open files.
 typedef enum {
     CCURL_FILE_ROOT, CCURL_FILE_ABSENT, CCURL_FILE_OUTSIDE, CCURL_FILE_LINK, CCURL_FILE_KIND, CCURL_FILE_UNREADABLE,
     CCURL_FILE_DESCRIPTORS,

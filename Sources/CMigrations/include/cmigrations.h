@@ -17,6 +17,6 @@ const struct cmigrations_file *cmigrations_table(void);
 extern const size_t cmigrations_count;
 
 // Removes the pages of the files from memory. A later read loads them from the program's file again.
-void cmigrations_rest(void);
+void cmigrations_release_pages(void);
 
 #endif

@@ -69,7 +69,7 @@ struct CallbackWork {
     var isQuiet: Bool { !isOwed && !isConcluding }
 
     /// Records that ended jobs may wait in the database.
-    mutating func endsWait() { isOwed = true }
+    mutating func outcomesWait() { isOwed = true }
 
     /// Whether to send a conclusion now. True counts it as sent.
     mutating func concludes(now: UInt64) -> Bool {
@@ -110,7 +110,7 @@ struct CallbackWork {
     /// A function may leave a state that makes all later statements fail, for example dropped prepared statements. The
     /// session is replaced after four refusals in a row, then after 8, 16 and so on. If a new session did not help, the
     /// next one seldom does.
-    var distrustsSession: Bool { failures >= CallbackWork.mostFailures && failures.nonzeroBitCount == 1 }
+    var shouldReplaceSession: Bool { failures >= CallbackWork.mostFailures && failures.nonzeroBitCount == 1 }
 
     /// Records that a conclusion is stored.
     ///
@@ -176,19 +176,19 @@ struct CallbackWork {
     /// probably cause the next rollback too. In a shortage of the database the hooks did not cause the rollback, so
     /// they stay.
     ///
-    /// - Parameter withHooks: true if only the row was locked, false after a rollback.
+    /// - Parameter wasLocked: true if only the row was locked, false after a rollback.
     /// - Returns: the job, to be handed back, after five refusals without hooks; nil if it waits.
-    mutating func beginsAgain(
-        _ number: UInt64, withHooks: Bool, isShortage: Bool = false, now: UInt64
+    mutating func requeueStart(
+        _ number: UInt64, wasLocked: Bool, isShortage: Bool = false, now: UInt64
     ) -> Preparation.Entry? {
         guard var start = beginning.removeValue(forKey: number) else { return nil }
         waitsSince = now
-        if !withHooks, !isShortage {
+        if !wasLocked, !isShortage {
             start.losses = CallbackWork.mostLosses
             failures += 1
         }
         start.refusals += 1
-        if !withHooks, start.refusals > CallbackWork.mostRefusals { return start.entry }
+        if !wasLocked, start.refusals > CallbackWork.mostRefusals { return start.entry }
         start.due = now + CallbackWork.rest << UInt64(min(start.refusals - 1, 5))
         waiting.insert(start, at: 0)
         return nil

@@ -74,7 +74,7 @@ struct CredentialWork {
     mutating func use() { isUsed = true }
 
     /// Records a notification that the database has credential work.
-    mutating func heard(now: UInt64) {
+    mutating func workAnnounced(now: UInt64) {
         lookDue = now
         wasNotified = true
     }
@@ -87,7 +87,7 @@ struct CredentialWork {
 
     /// Records the answer of a look. A notification that arrived meanwhile may be missing in it, and a look brings at
     /// most one refresh. In both cases the next look is due at once.
-    mutating func looked(foundAny: Bool, foundRefresh: Bool, now: UInt64) {
+    mutating func lookReturned(foundAny: Bool, foundRefresh: Bool, now: UInt64) {
         if foundAny {
             if !isUsed { lookDue = min(lookDue, now + CredentialWork.interval) }
             isUsed = true
@@ -96,7 +96,7 @@ struct CredentialWork {
     }
 
     /// Keeps secrets that this worker has sealed.
-    mutating func haveSealed(_ credential: String, _ version: Int64, _ bytes: [UInt8]) {
+    mutating func secretsSealed(_ credential: String, _ version: Int64, _ bytes: [UInt8]) {
         sealed.append((credential, version, bytes))
     }
 
@@ -106,7 +106,7 @@ struct CredentialWork {
     }
 
     /// Hands a refresh back whose secrets no key of this worker opens. The worker ignores the credential for 30 s.
-    mutating func couldNotOpen(_ task: TokenTask, now: UInt64) {
+    mutating func openingFailed(_ task: TokenTask, now: UInt64) {
         unopened[task.credential] = now + CredentialWork.unopenedInterval
         let reason =
             "no key of the worker that took it opens the secrets; give all workers the one that they were sealed with"
@@ -114,7 +114,7 @@ struct CredentialWork {
     }
 
     /// The credentials that other workers are to refresh.
-    mutating func leftToOthers(now: UInt64) -> [String] {
+    mutating func ignoredCredentials(now: UInt64) -> [String] {
         unopened = unopened.filter { $0.value > now }
         return Array(unopened.keys)
     }

@@ -44,7 +44,7 @@ extension Dispatcher {
         guard !batch.attempts[0].isReduced else { return refuse(batch, now: now) }
         finished.removeFirst()
         writeThrottle.shrink(1, by: 2)
-        write(batch.attempts[0].reduced("the database cannot store the body of the answer"), now: now)
+        enqueue(batch.attempts[0].reduced("the database cannot store the body of the answer"), now: now)
         return .reportJob(batch.attempts[0].lease.jobID)
     }
 
@@ -57,7 +57,7 @@ extension Dispatcher {
         }
         guard let givenUp = writeThrottle.refusedAlone(finished.removeFirst(), now: now) else { return .report }
         let reason = "the database refused the result for 15 minutes while it stored others"
-        write(givenUp.reduced(reason), now: now)
+        enqueue(givenUp.reduced(reason), now: now)
         return .reportJob(givenUp.lease.jobID)
     }
 
@@ -116,7 +116,7 @@ extension Dispatcher {
     /// it.
     mutating func questionAnswered(_ number: UInt64, locked: Set<Int64>, now: UInt64) -> Bool {
         let answer = deferred.answered(number, locked: locked, now: now)
-        for attempt in answer.free { write(attempt, now: now) }
+        for attempt in answer.free { enqueue(attempt, now: now) }
         return answer.waits > 2
     }
 

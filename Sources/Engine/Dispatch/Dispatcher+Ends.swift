@@ -18,18 +18,18 @@ extension Dispatcher {
         if job.checksXML { verdict.requireXML(of: outcome) }
         var followUp = job.followUp
         if let method = job.call?.method {
-            verdict.goOnward(from: outcome, to: job.server, method: method)
-            if verdict.kind == .onward { followUp.insert(.place) }
+            verdict.continueElsewhere(from: outcome, to: job.server, method: method)
+            if verdict.kind == .onward { followUp.insert(.oldPlace) }
         }
         // The claim in the transaction of this finish finds the next page. That saves one round trip to the database.
-        if followUp.contains(.page) { look() }
+        if followUp.contains(.page) { widenClaimScope() }
         var attempt = FinishedAttempt(
             lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, followUp: followUp)
         attempt.isAtMostOnce = job.isAtMostOnce
         attempt.server = job.server
         attempt.credential = job.credential?.name
         attempt.credentialVersion = job.credential?.version
-        if !judgesApart(attempt, of: job, now: now) { write(attempt, now: now) }
+        if !judgesApart(attempt, of: job, now: now) { enqueue(attempt, now: now) }
     }
 
     /// Ends a call that the worker cut off, for example at the end of a drain.
@@ -52,7 +52,7 @@ extension Dispatcher {
     mutating func end(_ job: ClaimedJob, _ verdict: Verdict, now: UInt64) {
         var attempt = FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp)
         attempt.isAtMostOnce = job.isAtMostOnce
-        write(attempt, now: now)
+        enqueue(attempt, now: now)
     }
 
     /// Drops a call whose job was cancelled. Its answer is not judged, since the result of the job stands already.

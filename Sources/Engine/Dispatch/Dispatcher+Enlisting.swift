@@ -63,7 +63,7 @@ extension Dispatcher {
         writeThrottle.refused.keep(held)
         judging.keep(held)
         pickup.connectionLost()
-        look()
+        widenClaimScope()
         pollSchedule = PollSchedule()
         return lost
     }

@@ -57,7 +57,7 @@ extension Dispatcher {
     /// statement is sent again.
     mutating func judgementFailed(_ number: UInt64, _ failure: JudgingWork.Failure, now: UInt64) -> Int64? {
         guard let attempt = judging.failed(number, failure, now: now) else { return nil }
-        write(attempt, now: now)
+        enqueue(attempt, now: now)
         return attempt.lease.jobID
     }
 
@@ -76,7 +76,7 @@ extension Dispatcher {
                     "the worker was stopped before it had judged the answer; no attempt was used")
                 attempt.outcome = nil
             }
-            write(attempt, now: now)
+            enqueue(attempt, now: now)
         }
     }
 }

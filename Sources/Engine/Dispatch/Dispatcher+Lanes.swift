@@ -22,7 +22,7 @@ extension Dispatcher {
     }
 
     /// Whether a call begins now. If false, its slot keeps it, and `nextStart` returns it when the lane allows it.
-    mutating func begins(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
+    mutating func admit(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
         guard var job = slots.job(in: slot), job.lane != 0 else { return true }
         job.isStarted = lanes.admit(job.lane, slot: slot, now: now)
         job.call = call
@@ -39,7 +39,7 @@ extension Dispatcher {
     }
 
     /// The permits to request now. They count as requested.
-    mutating func nextDraw(now: UInt64) -> [LaneRequest] {
+    mutating func nextLaneRequests(now: UInt64) -> [LaneRequest] {
         guard worker > 0, !lanes.isEmpty else { return [] }
         // The closure reads a copy, because `lanes` changes while it runs.
         let knownTracks = knownTracks

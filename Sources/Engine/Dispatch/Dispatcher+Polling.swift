@@ -9,10 +9,10 @@ extension Dispatcher {
         guard worker > 0, takesJobs, slots.freeCount > 0, now >= pollSchedule.poll else { return .none }
         pollSchedule.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
-        look()
+        widenClaimScope()
         // Announced jobs cause a claim already. This poll is for all others, so its claim needs no survey.
         if pickup.isListening { pollSchedule.claimIsInformed() }
-        guard !knownTracks.hasPlaces else { return .none }
+        guard !knownTracks.canVisit else { return .none }
         // Without a track to claim from, no claim can come back empty. So the poll counts as an empty claim.
         let change = pickup.claimReturned(rows: 0, limit: 1)
         pollSchedule.poll = now + pickup.interval
@@ -33,12 +33,12 @@ extension Dispatcher {
     }
 
     /// Records that batches or chains have settled an ended member. Their next members may be ready.
-    mutating func treesChanged() { look() }
+    mutating func treesChanged() { widenClaimScope() }
 
     /// Records that INSERTs notify this worker from now on. A job may have arrived between the last look and this
     /// moment, perhaps in an unknown track.
     mutating func listeningBegan() {
-        look()
+        widenClaimScope()
         pollSchedule.wantsSurvey = true
     }
 }

@@ -115,11 +115,11 @@ extension Dispatcher {
     /// Ends a prepared job that this worker cannot call, for example without the key or the memory. Its slot is free.
     mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
         guard let job = free(slot, now: now) else { return }
-        write(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp), now: now)
+        enqueue(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp), now: now)
     }
 
     /// Frees the slot of a job that the database has finished or moved.
-    mutating func dealtWith(slot: Int, now: UInt64) {
+    mutating func releaseSlot(_ slot: Int, now: UInt64) {
         free(slot, now: now)
     }
 

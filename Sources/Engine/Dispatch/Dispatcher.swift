@@ -98,7 +98,7 @@ struct Dispatcher: ~Copyable {
     /// The next exchange, nil if none is due. Send it at once, or take it back.
     mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
         guard worker > 0, now >= restUntil else { return nil }
-        if !lanes.isEmpty, knownTracks.unpark(&lanes, now: now) { look() }
+        if !lanes.isEmpty, knownTracks.unpark(&lanes, now: now) { widenClaimScope() }
         let writable = writeThrottle.writable(
             finished: finished.count, isUnderWay: isWriting, isDraining: isDraining, now: now)
         let free = now >= claimPause.until ? freeToClaim : 0
@@ -128,7 +128,7 @@ struct Dispatcher: ~Copyable {
             // No claim of all tracks follows before this answer has arrived.
             claimScope = .nowhere
         } else {
-            if case .announced = claimScope { look() }
+            if case .announced = claimScope { widenClaimScope() }
             // If no track can be visited, all known jobs wait in parked tracks.
             if claims, next.claim == nil { claimScope = .nowhere }
         }
@@ -146,7 +146,7 @@ struct Dispatcher: ~Copyable {
         let visits = knownTracks.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
         guard !visits.isEmpty else { return nil }
         return Exchange.Claim(
-            limit: limit, visits: visits, above: lastFence, sentAt: now, isBare: now < leasesOnlyUntil)
+            limit: limit, visits: visits, above: lastFence, sentAt: now, takesLeasesOnly: now < leasesOnlyUntil)
     }
 
     /// A claim of the one announced job, if no other job is known to wait and no attempt is to be written.
@@ -226,7 +226,7 @@ struct Dispatcher: ~Copyable {
             lanes.claimTook(now - min(now, claim.sentAt))
         }
         if claim.isOutdated || arrival.rows == claim.limit || knownTracks.hasHotTracks {
-            look()
+            widenClaimScope()
         } else {
             claimScope = .nowhere
         }
@@ -242,7 +242,7 @@ struct Dispatcher: ~Copyable {
         if arrival.rows == 0 {
             // The job may have been committed late, below the watermark of its track.
             pollSchedule.wantsSurvey = true
-            look()
+            widenClaimScope()
             pollSchedule.singleClaimFailed(now: now)
             return .none
         }
@@ -268,13 +268,13 @@ struct Dispatcher: ~Copyable {
     /// - Parameter claims: whether a claim was part of the same transaction.
     mutating func noteStored(_ attempts: [FinishedAttempt], _ followUp: FollowUp, claims: Bool) {
         // The next step of a chain may be ready.
-        if followUp.contains(.tree) { look() }
+        if followUp.contains(.tree) { widenClaimScope() }
         // A claim in the same transaction runs after the finish, so it has seen the next page.
         if followUp.contains(.page), !claims {
-            look()
+            widenClaimScope()
             pollSchedule.claimIsInformed()
         }
-        if followUp.contains(.place) { pollSchedule.wantsSurvey = true }
+        if followUp.contains(.oldPlace) { pollSchedule.wantsSurvey = true }
         for attempt in attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
             knownTracks.stepBack(attempt.lease.track, to: attempt.lease.seq)
         }
@@ -295,7 +295,7 @@ struct Dispatcher: ~Copyable {
             reserved -= claim.limit
             giveBack(claim, found: [:], now: now)
         }
-        look()
+        widenClaimScope()
     }
 
     /// Handles a failed finish or claim. The whole exchange has failed with it.
@@ -324,7 +324,7 @@ struct Dispatcher: ~Copyable {
     }
 
     /// Lets the next claim search all tracks.
-    mutating func look() {
+    mutating func widenClaimScope() {
         // The announced job may stand below the watermark of its track.
         if case .announced = claimScope { pollSchedule.wantsSurvey = true }
         claimScope = .anywhere
@@ -343,7 +343,7 @@ struct Dispatcher: ~Copyable {
     private static let restAfterFailure: UInt64 = 250_000_000
 
     /// Adds an attempt to the attempts to be written.
-    mutating func write(_ attempt: FinishedAttempt, now: UInt64) {
+    mutating func enqueue(_ attempt: FinishedAttempt, now: UInt64) {
         if finished.isEmpty { finishedSince = now }
         finished.append(attempt)
     }
@@ -355,13 +355,13 @@ struct Dispatcher: ~Copyable {
             switch claimScope {
             case .nowhere: claimScope = .announced(job)
             case .announced:
-                look()
+                widenClaimScope()
                 pollSchedule.claimIsInformed()
             case .anywhere: pollSchedule.wantsSurvey = true
             }
         } else {
             pollSchedule.mayLookAtOnce()
-            look()
+            widenClaimScope()
         }
         for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
         return pickup.notified(now: now)
@@ -373,7 +373,7 @@ struct Dispatcher: ~Copyable {
         pollSchedule.surveyReturned(now: now, isWhole: found.after == 0)
         knownTracks.surveyReturned(found.sightings, lanes: &lanes)
         if !found.sightings.isEmpty {
-            look()
+            widenClaimScope()
             pollSchedule.claimIsInformed()
         }
     }

@@ -24,7 +24,7 @@ struct Exchange {
         /// wait.
         var isOutdated = false
         /// Whether it takes leases only, and all calls are prepared later.
-        var isBare = false
+        var takesLeasesOnly = false
     }
 }
 

@@ -6,7 +6,7 @@ enum Duty: UInt64, CaseIterable {
     case takeAborts, lead, runQueueDuties, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle,
         tick, acquireLanePermits
     case endSession, askAfterJobs, removeTracks
-    case credentials, storeSealedSecrets, refreshAnswer, refreshEnd
+    case credentials, storeSealedSecrets, readRefreshAnswer, storeRefresh
 
     /// Whether its answer stays valid if the worker gets another number. The cases about credentials are the last ones.
     var isAboutCredentials: Bool { rawValue >= Duty.credentials.rawValue }

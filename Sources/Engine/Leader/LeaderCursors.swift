@@ -13,7 +13,7 @@ internal import PGClient
 struct LeaderCursors {
     /// A duty starts this far before its cursor, because rows always commit out of order by about as much.
     static let overlapMicroseconds: Int64 = 1_000_000
-    static let overlapTallies: Int64 = 10_000
+    static let overlapDeltas: Int64 = 10_000
     static let fullInterval: UInt64 = 1_000_000_000
 
     private var epoch: Int64?
@@ -64,7 +64,7 @@ struct LeaderCursors {
     /// Begins folding. Returns the id after which it starts.
     mutating func foldAfter(now: UInt64) -> Int64 {
         isFullFold = now >= fullFoldAt
-        return isFullFold ? 0 : max(0, folded - LeaderCursors.overlapTallies)
+        return isFullFold ? 0 : max(0, folded - LeaderCursors.overlapDeltas)
     }
 
     /// Records how far folding has come.

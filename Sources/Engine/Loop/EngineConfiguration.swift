@@ -50,7 +50,7 @@ public struct EngineConfiguration: Sendable {
     public static let leastMemory = 64 << 20
 
     /// The memory that a worker needs in addition to the budget, for its program, connections and tables: 64 MiB.
-    public static let memoryBeside = 64 << 20
+    public static let memoryOverhead = 64 << 20
 
     /// A configuration. The caller has checked each part.
     public init(

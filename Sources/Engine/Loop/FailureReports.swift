@@ -16,9 +16,9 @@ struct FailureReports {
 
     /// Takes the failures that the leader has found: their number, and some of them in detail.
     ///
-    /// - Returns: `rest` is the number of unlogged failures of the minute before, 0 if it is not over. `told` are the
+    /// - Returns: `rest` is the number of unlogged failures of the minute before, 0 if it is not over. `toLog` are the
     ///   failures to log now.
-    mutating func found(_ failures: [FailedJobs], jobs: Int, now: UInt64) -> (rest: Int, told: [FailedJobs]) {
+    mutating func found(_ failures: [FailedJobs], jobs: Int, now: UInt64) -> (rest: Int, toLog: [FailedJobs]) {
         var rest = 0
         if now >= minuteEnd {
             rest = takeRest()

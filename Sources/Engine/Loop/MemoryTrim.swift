@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when freed memory goes back to the system: once in each idle period.
+/// Decides when the worker returns freed memory to the system: once after its start and after each busy period.
 ///
-/// An idle period is the time from one heartbeat to the next (3 s) without a claimed job and without a call in flight.
-/// To walk the heap takes milliseconds, which then delay no call.
+/// It is due at the first heartbeat (every 3 s) that finds no call in flight and no claimed job since the heartbeat
+/// before. Walking the heap takes milliseconds, which then delay no call.
 struct MemoryTrim {
     private var hasClaimed = false
     private var hasLeftovers = true

@@ -24,14 +24,14 @@ struct RepeatedWarnings {
     }
 
     /// Whether to report bodies and answers that wait for memory.
-    mutating func tellsMemory(now: UInt64) -> Bool {
+    mutating func shouldReportMemory(now: UInt64) -> Bool {
         guard now >= memoryDue else { return false }
         memoryDue = now + RepeatedWarnings.interval
         return true
     }
 
     /// Whether to report calls that wait for a file descriptor.
-    mutating func tellsShortage(now: UInt64) -> Bool {
+    mutating func shouldReportDescriptors(now: UInt64) -> Bool {
         guard now >= shortageDue else { return false }
         shortageDue = now + RepeatedWarnings.interval
         return true

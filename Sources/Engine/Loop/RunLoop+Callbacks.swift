@@ -83,15 +83,15 @@ extension RunLoop {
             } else if tag & 3 == Tag.beginKind {
                 configuration.log(.statementFailed(verb: "begin", error: error))
                 handBack(
-                    callbackWork.beginsAgain(
-                        tag >> 2, withHooks: false, isShortage: error.sqlState?.cause == .shortage, now: now))
+                    callbackWork.requeueStart(
+                        tag >> 2, wasLocked: false, isShortage: error.sqlState?.cause == .shortage, now: now))
             } else {
                 return
             }
-            if callbackWork.distrustsSession { callbacks.abandon("it refuses everything since a while", now: now) }
+            if callbackWork.shouldReplaceSession { callbacks.abandon("it refuses everything since a while", now: now) }
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "callbacks", reason: error.description))
-            agent.makeRoom()
+            agent.closeIdleConnectionsIfShort()
             callbacksLost()
         case .notification: break
         case .retryAt: break
@@ -113,13 +113,13 @@ extension RunLoop {
     /// reports this, because the notification of a cancellation may arrive later.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
         // Null: the job's row is locked.
-        if result.isNull(0, 0) { return handBack(callbackWork.beginsAgain(number, withHooks: true, now: now)) }
+        if result.isNull(0, 0) { return handBack(callbackWork.requeueStart(number, wasLocked: true, now: now)) }
         guard let entry = callbackWork.begun(number, now: now),
             let job = dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
         if result.bool(0, 0) { return startPrepared(job, slot: entry.slot) }
-        dispatcher.dealtWith(slot: entry.slot, now: now)
-        callbackWork.endsWait()
+        dispatcher.releaseSlot(entry.slot, now: now)
+        callbackWork.outcomesWait()
     }
 
     /// Hands a job back if the database cannot say whether it is still to be called.

@@ -18,21 +18,21 @@ extension RunLoop {
             credentials.lookBegins(now: now)
             StoreCalls.nextCredentialTasks(
                 worker: worker, hasKey: configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
-                except: credentials.leftToOthers(now: now), into: &parameters)
+                except: credentials.ignoredCredentials(now: now), into: &parameters)
             send(.credentials, StoreStatement.nextCredentialTasks)
         }
         if !dutiesUnderWay.contains(.storeSealedSecrets), let (name, version, sealed) = credentials.nextSealed() {
             StoreCalls.storeSealedSecrets(name, version: version, sealed, into: &parameters)
             send(.storeSealedSecrets, StoreStatement.storeSealedSecrets)
         }
-        if !dutiesUnderWay.contains(.refreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
-            StoreCalls.refreshAnswer(task.credential, response, into: &parameters)
-            send(.refreshAnswer, StoreStatement.refreshAnswer)
+        if !dutiesUnderWay.contains(.readRefreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
+            StoreCalls.readRefreshAnswer(task.credential, response, into: &parameters)
+            send(.readRefreshAnswer, StoreStatement.readRefreshAnswer)
         }
-        if !dutiesUnderWay.contains(.refreshEnd), let (task, answer) = credentials.nextToStore(now: now) {
+        if !dutiesUnderWay.contains(.storeRefresh), let (task, answer) = credentials.nextToStore(now: now) {
             let sealed = answer.secrets.flatMap { configuration.secretKeys?.seal($0, for: task.credential) }
-            StoreCalls.refreshEnd(task, answer, sealed: sealed, into: &parameters)
-            send(.refreshEnd, StoreStatement.refreshEnd)
+            StoreCalls.storeRefresh(task, answer, sealed: sealed, into: &parameters)
+            send(.storeRefresh, StoreStatement.storeRefresh)
         }
     }
 
@@ -47,13 +47,13 @@ extension RunLoop {
                 if case .refresh = task { foundRefresh = true }
                 begin(task)
             }
-            credentials.looked(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
-        case .refreshAnswer:
+            credentials.lookReturned(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
+        case .readRefreshAnswer:
             credentials.answerRead(
                 TokenAnswer.Kind(rawValue: result.text(0, 0)) ?? .failed, token: result.optionalText(0, 1),
                 refreshToken: result.optionalText(0, 2), expiresIn: result.isNull(0, 3) ? nil : result.int32(0, 3),
                 reason: result.optionalText(0, 4))
-        case .refreshEnd:
+        case .storeRefresh:
             // Null: an open transaction has locked the credential's row. False: this refresh is out of date.
             guard !result.isNull(0, 0) else { return credentials.storingPostponed(now: now) }
             guard let (task, answer) = credentials.stored() else { return }
@@ -66,7 +66,7 @@ extension RunLoop {
                     .refreshFailed(
                         credential: task.credential, isFinal: answer.kind == .refused, reason: answer.reason ?? ""))
             }
-            credentials.heard(now: now)
+            credentials.workAnnounced(now: now)
         default: break
         }
     }
@@ -75,7 +75,7 @@ extension RunLoop {
     var credentialsDue: UInt64? {
         let look = dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
         let statement = credentials.statementDue(
-            canRead: !dutiesUnderWay.contains(.refreshAnswer), canStore: !dutiesUnderWay.contains(.refreshEnd))
+            canRead: !dutiesUnderWay.contains(.readRefreshAnswer), canStore: !dutiesUnderWay.contains(.storeRefresh))
         guard let look, let statement else { return look ?? statement }
         return min(look, statement)
     }
@@ -85,10 +85,10 @@ extension RunLoop {
         switch task {
         case .seal(let name, let version, let secrets):
             guard let keys = configuration.secretKeys else { return }
-            credentials.haveSealed(name, version, keys.seal(secrets, for: name))
+            credentials.secretsSealed(name, version, keys.seal(secrets, for: name))
         case .refresh(let task):
             let secrets = open(task.sealed, task.plain, for: task.credential)
-            guard let secrets else { return credentials.couldNotOpen(task, now: now) }
+            guard let secrets else { return credentials.openingFailed(task, now: now) }
             do throws(TokenTask.Missing) {
                 var call = try task.call(with: secrets)
                 if configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }

@@ -57,7 +57,7 @@ extension RunLoop {
         }
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-            isListening: dispatcher.pickup.isListening, start: start, wal: home.wal, refused: refused,
+            isListening: dispatcher.pickup.isListening, start: startID, wal: home.wal, refused: refused,
             judgements: (
                 dispatcher.judging.count,
                 dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) },
@@ -70,7 +70,7 @@ extension RunLoop {
     private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
         if !dutiesUnderWay.contains(.runQueueDuties), due(&schedule.queueDuties, Schedule.queueDutiesInterval) {
             let since = cursors.promoteFrom(now: now)
-            isFullBatch = since == nil
+            isFullPromotion = since == nil
             queueDutiesStarted = now
             StoreCalls.runQueueDuties(worker: worker, epoch: epoch, since: since, into: &parameters)
             send(.runQueueDuties, StoreStatement.runQueueDuties)
@@ -189,8 +189,8 @@ extension RunLoop {
                 pruneSchedule.leads(newEpoch != nil, now: now)
                 if newEpoch != nil { treeCursor.leads(now: now) }
             }
-            hasAskedForLead = true
-            if newEpoch == nil { tellRestOfFailures() }
+            knowsLeader = true
+            if newEpoch == nil { logUnreportedFailures() }
             if let newEpoch, cursors.lead(epoch: newEpoch) { tickCursor = TickCursor() }
             epoch = newEpoch
         case .runQueueDuties:
@@ -206,9 +206,9 @@ extension RunLoop {
                 once?.makesReady(now: now)
                 jobsAnnounced()
             }
-            if result.bool(0, 4) { callbackWork.endsWait() }
+            if result.bool(0, 4) { callbackWork.outcomesWait() }
             let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
-            cursors.promotedTo(latest, wasFull: isFullBatch, cost: now - queueDutiesStarted, now: now)
+            cursors.promotedTo(latest, wasFull: isFullPromotion, cost: now - queueDutiesStarted, now: now)
         case .tick:
             if result.int64(0, 0) > 0 { jobsAnnounced() }
             tickCursor.end(
@@ -236,20 +236,20 @@ extension RunLoop {
             once?.hasFolded(since: foldSent)
             let found = failures.found(StoreCalls.failedJobs(result), jobs: Int(result.int64(0, 1)), now: now)
             if found.rest > 0 { configuration.log(.moreFailed(jobs: found.rest)) }
-            for failed in found.told { configuration.log(.jobFailed(failed)) }
+            for failed in found.toLog { configuration.log(.jobFailed(failed)) }
         case .expire:
             cursors.expired(now: now)
         case .removeTracks:
             cursors.tracksReached = result.int32(0, 0)
             if cursors.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
         case .askAfterJobs: jobsIdle(result)
-        case .progress, .endSession, .credentials, .storeSealedSecrets, .refreshAnswer, .refreshEnd:
+        case .progress, .endSession, .credentials, .storeSealedSecrets, .readRefreshAnswer, .storeRefresh:
             break
         }
     }
 
     /// Logs the count of failed jobs that no later look of this worker reports.
-    func tellRestOfFailures() {
+    func logUnreportedFailures() {
         let rest = failures.takeRest()
         if rest > 0 { configuration.log(.moreFailed(jobs: rest)) }
     }

@@ -44,7 +44,7 @@ extension RunLoop {
                 } else {
                     StoreCalls.claim(
                         worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
-                        alone: next.batch == nil, bare: claim.isBare, into: &parameters)
+                        hasNoFinish: next.batch == nil, takesLeasesOnly: claim.takesLeasesOnly, into: &parameters)
                     statement = StoreStatement.claim
                 }
                 try jobs.append(statement, &parameters, tag: Tag.claim(number))
@@ -112,8 +112,8 @@ extension RunLoop {
             }
         }
         for (slot, job) in waiting.values {
-            dispatcher.dealtWith(slot: slot, now: now)
-            if job.followUp.contains(.outcome) { callbackWork.endsWait() }
+            dispatcher.releaseSlot(slot, now: now)
+            if job.followUp.contains(.outcome) { callbackWork.outcomesWait() }
         }
     }
 
@@ -150,7 +150,7 @@ extension RunLoop {
     /// Starts the work that follows from stored attempts.
     func follow(_ followUp: FollowUp, refused: Int) {
         if followUp.contains(.tree) { treeCursor.membersEnded(now: now) }
-        if followUp.contains(.outcome) { callbackWork.endsWait() }
+        if followUp.contains(.outcome) { callbackWork.outcomesWait() }
         if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
@@ -206,8 +206,8 @@ extension RunLoop {
     }
 
     /// Reports calls that wait for a file descriptor, once a minute.
-    func tellShortage() {
-        guard agent.isShortOfDescriptors, warnings.tellsShortage(now: now) else { return }
+    func reportShortage() {
+        guard agent.isShortOfDescriptors, warnings.shouldReportDescriptors(now: now) else { return }
         configuration.log(.outOfDescriptors)
     }
 

@@ -53,7 +53,7 @@ extension RunLoop {
             judgementFailed(tag, error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "judging", reason: error.description))
-            agent.makeRoom()
+            agent.closeIdleConnectionsIfShort()
             dispatcher.judging.connectionLost(now: now)
         case .notification: break
         case .retryAt: break

@@ -10,7 +10,7 @@ extension RunLoop {
     /// Calls a job now, or when its lane allows it. After the drain the job is handed back without a call.
     func start(_ call: HTTPCall, slot: Int) {
         guard !isDrainOver else { return }
-        if dispatcher.begins(call, slot: slot, now: now) { begin(call, slot: slot) }
+        if dispatcher.admit(call, slot: slot, now: now) { begin(call, slot: slot) }
     }
 
     /// Starts calls whose moment has come. Cuts off calls in lanes with limits if this worker may be declared lost.
@@ -43,7 +43,7 @@ extension RunLoop {
     /// Requests permits and rate slots.
     func acquireLanePermits(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.acquireLanePermits) else { return }
-        let requests = dispatcher.nextDraw(now: now)
+        let requests = dispatcher.nextLaneRequests(now: now)
         guard !requests.isEmpty else { return }
         StoreCalls.acquireLanePermits(worker: worker, requests, into: &parameters)
         requestSent = now

@@ -20,7 +20,7 @@ extension RunLoop {
         let answers = agent.waitingAnswers().filter { $0.slot < firstTokenSlot }
         let waiting = answers.map { MemoryBudget.Waiting(slot: $0.slot, wanted: $0.wanted, since: $0.since) }
         for (slot, room) in dispatcher.serveMemory(waiting, now: now) { agent.giveRoom(slot: slot, bytes: room) }
-        if dispatcher.memory.overdueSince != nil, warnings.tellsMemory(now: now) {
+        if dispatcher.memory.overdueSince != nil, warnings.shouldReportMemory(now: now) {
             configuration.log(.memoryShort(bodies: dispatcher.waitingBodies.count, answers: answers.count))
         }
     }

@@ -28,7 +28,7 @@ extension RunLoop {
     }
 
     /// Handles the answer about work that is left.
-    func workLeftTold(_ left: String?) {
+    func workLeftReturned(_ left: String?) {
         guard !shutdown.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
         switch decision {
         case .goOn: break
@@ -51,6 +51,6 @@ extension RunLoop {
     /// Whether no claim or finish is under way, and this worker leads or knows that another one does.
     private var mayAskForEnd: Bool {
         jobs.isReady && duties.isReady && dispatcher.worker > 0 && dispatcher.isQuiet && dispatcher.isWritten
-            && hasAskedForLead
+            && knowsLeader
     }
 }

@@ -34,7 +34,7 @@ extension RunLoop {
         case .result(_, let result): pruned(result)
         case .failed(_, let error): pruningFailed(error)
         case .lost(let error, _):
-            agent.makeRoom()
+            agent.closeIdleConnectionsIfShort()
             pruningFailed(error)
         }
     }

@@ -18,7 +18,7 @@ extension RunLoop {
             jobsFailed(tag, error)
         case .lost(let error, let tags):
             configuration.log(.connectionLost(session: "jobs", reason: error.description))
-            agent.makeRoom()
+            agent.closeIdleConnectionsIfShort()
             once?.askingFailed(now: now)
             // Tags up to 3 belong to no exchange.
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
@@ -33,7 +33,7 @@ extension RunLoop {
             schedule.aborts = 0
             abortsAnnounced = true
         } else if notification.payload == "credentials" {
-            credentials.heard(now: now)
+            credentials.workAnnounced(now: now)
         } else {
             let job = AnnouncedJob(payload: notification.payload)
             if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
@@ -59,7 +59,7 @@ extension RunLoop {
         case Tag.leave: end = .clean
         case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
-        case Tag.workLeft: workLeftTold(result.optionalText(0, 0))
+        case Tag.workLeft: workLeftReturned(result.optionalText(0, 0))
         default:
             switch tag & 3 {
             case 0: finishReturned(tag >> 2, result)
@@ -111,7 +111,7 @@ extension RunLoop {
         guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
         let introduction = StoreCalls.Introduction(
             name: configuration.name, version: "\(ProductVersion.current)", queues: configuration.queues,
-            concurrency: configuration.concurrency, environment: configuration.environment, start: start)
+            concurrency: configuration.concurrency, environment: configuration.environment, start: startID)
         StoreCalls.enlist(
             introduction, old: old, held: held, identity: home.identity, wal: home.wal, into: &parameters)
         do throws(PGError) {
@@ -174,7 +174,7 @@ extension RunLoop {
         treeCursor = TreeCursor()
         tickCursor = TickCursor()
         databaseClock = DatabaseClock()
-        credentials.heard(now: now)
+        credentials.workAnnounced(now: now)
     }
 
     func dutiesEvent(_ event: consuming PGSessionEvent) {
@@ -202,8 +202,8 @@ extension RunLoop {
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             dutiesUnderWay.remove(duty)
-            if duty == .refreshAnswer { credentials.readingFailed(now: now) }
-            if duty == .refreshEnd { credentials.storingFailed(now: now) }
+            if duty == .readRefreshAnswer { credentials.readingFailed(now: now) }
+            if duty == .storeRefresh { credentials.storingFailed(now: now) }
             if duty == .acquireLanePermits { dispatcher.lanes.requestFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
@@ -221,7 +221,7 @@ extension RunLoop {
             suspectSchema(error)
         case .lost(let error, _):
             configuration.log(.connectionLost(session: "duties", reason: error.description))
-            agent.makeRoom()
+            agent.closeIdleConnectionsIfShort()
             dutiesUnderWay.removeAll()
             dispatcher.lanes.requestFailed()
             dispatcher.pickup.connectionLost()

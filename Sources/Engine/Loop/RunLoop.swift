@@ -28,7 +28,7 @@ public final class RunLoop {
     var poller: Poller
     let signals: SignalSource
     /// A random UUID of this process. It proves to the database that an old number belonged to this process.
-    let start = UUIDText.random()
+    let startID = UUIDText.random()
     /// The database that gave this worker its number.
     var home = RegisteredDatabase()
     var jobs: PGSession
@@ -67,7 +67,7 @@ public final class RunLoop {
     /// ended meanwhile.
     var abortsAnnounced = false
     /// Whether the promoting under way started at the beginning, and when it was sent.
-    var isFullBatch = false
+    var isFullPromotion = false
     var queueDutiesStarted: UInt64 = 0
 
     var dutiesUnderWay: Set<Duty> = []
@@ -77,7 +77,7 @@ public final class RunLoop {
     var once: RunOnceCheck?
     var foldSent: UInt64 = 0
     /// Whether the database has answered which worker leads.
-    var hasAskedForLead = false
+    var knowsLeader = false
 
     var databaseClock = DatabaseClock()
     /// When the last request for lane permits was sent.
@@ -143,7 +143,7 @@ public final class RunLoop {
         callbacks.close()
         judging.close()
         pruning?.close()
-        tellRestOfFailures()
+        logUnreportedFailures()
         configuration.log(.stopped)
         if let advice = schemaRecheck.advice { return .schemaMismatch(advice) }
         return end ?? .clean
@@ -189,7 +189,7 @@ public final class RunLoop {
         while let event = pruning?.next() { pruningEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
-        tellShortage()
+        reportShortage()
         serveMemory()
         startDue()
         // A claim goes out before the other work of a turn.

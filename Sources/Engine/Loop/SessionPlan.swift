@@ -51,7 +51,7 @@ struct SessionPlan {
                 + ["listen postrider"])
         // The server has no time limit for a commit.
         session.answerTimeout = UInt64(Self.jobsSeconds + 5) * 1_000_000_000
-        session.ending = isPooled ? nil : StoreStatement.ending
+        session.terminationSQL = isPooled ? nil : StoreStatement.terminationSQL
         return session
     }
 
@@ -61,7 +61,7 @@ struct SessionPlan {
             limits: ["statement_timeout": "\(Self.dutySeconds)s"],
             [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
         session.answerTimeout = UInt64(Self.dutySeconds + 2) * 1_000_000_000
-        session.ending = isPooled ? nil : StoreStatement.ending
+        session.terminationSQL = isPooled ? nil : StoreStatement.terminationSQL
         return session
     }
 

@@ -17,5 +17,5 @@ public struct FollowUp: OptionSet, Sendable {
     /// The job may be ready at once, for its next page.
     public static let page = FollowUp(rawValue: 4)
     /// The job is ready again at its old place, for another server. Other workers find it there only by a survey.
-    public static let place = FollowUp(rawValue: 8)
+    public static let oldPlace = FollowUp(rawValue: 8)
 }

@@ -138,7 +138,7 @@ public struct Verdict: Equatable, Sendable {
     /// - Parameters:
     ///   - server: the server of this attempt.
     ///   - method: the method of the call. An Idempotency-Key does not count, since servers need not share their keys.
-    public mutating func goOnward(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
+    public mutating func continueElsewhere(from outcome: CallOutcome, to server: ServerChoice?, method: HTTPMethod) {
         guard kind == .retryable || kind == .held, let server, server.hasNext,
             ServerHealth(outcome) == .failed
         else { return }

@@ -47,7 +47,7 @@ struct LaneAllowance: Sendable {
         dropLapsed(now)
         let near = slots.count(until: now + lead) - waiting
         guard near > 0 else { return 0 }
-        let following = slots.count(until: now + lead + LanePermits.company) - waiting
+        let following = slots.count(until: now + lead + LanePermits.claimAhead) - waiting
         return min(calls, max(near, min(following, wanted / 2)))
     }
 
@@ -129,7 +129,7 @@ struct LaneAllowance: Sendable {
     }
 
     /// The next request. It counts as sent.
-    mutating func wish(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
+    mutating func nextRequest(_ lane: Int32, isWanted: Bool, free: Int, now: UInt64) -> LaneRequest {
         // The number of calls that began since the last request predicts how many will begin soon. An old request
         // predicts nothing.
         let elapsed = max(now - requestedAt, LanePermits.leastInterval)

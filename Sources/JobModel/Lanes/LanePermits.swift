@@ -26,7 +26,7 @@ public struct LanePermits: Sendable {
     /// The minimum interval between two requests for a lane: 5 ms.
     static let leastInterval: UInt64 = 5_000_000
     /// Jobs whose slots follow a near one within 5 ms are claimed with it, and wait in the worker.
-    static let company: UInt64 = 5_000_000
+    static let claimAhead: UInt64 = 5_000_000
     /// Calls whose slots lie within 1 ms begin together.
     static let grain: UInt64 = 1_000_000
 
@@ -106,7 +106,7 @@ public struct LanePermits: Sendable {
             guard let due = lanes[lane]?.requestDue(isWanted: isWanted(lane), free: free, now: now), due <= now else {
                 continue
             }
-            if let request = lanes[lane]?.wish(lane, isWanted: isWanted(lane), free: free, now: now) {
+            if let request = lanes[lane]?.nextRequest(lane, isWanted: isWanted(lane), free: free, now: now) {
                 requests.append(request)
             }
         }

@@ -113,7 +113,7 @@ public struct KnownTracks: Sendable {
     var queued: Int { hot.reduce(0) { $0 + $1.count } }
 
     /// Whether a claim could visit a track. False if all are parked.
-    public var hasPlaces: Bool { cold.count > 0 || hasHotTracks }
+    public var canVisit: Bool { cold.count > 0 || hasHotTracks }
 
     /// The lowest priority of the tracks that are known to hold work.
     public var lowestPriority: Int16? { hot.last { $0.count > 0 }?.priority }

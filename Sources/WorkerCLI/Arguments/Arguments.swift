@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The flags and operands of one command, checked against its table.
+/// The flags and operands of one command, checked against its `CommandSpec`.
 struct Arguments: Sendable {
     /// Values by flag, from the command line, otherwise from the environment. A toggle has `on` or `off`.
     private var values: [String: [String]] = [:]
@@ -36,6 +36,7 @@ struct Arguments: Sendable {
         try checkOperands(command)
     }
 
+    /// Takes a flag and its value, which is behind `=` or the next word.
     private mutating func takeFlag(
         _ word: String, _ rest: inout ArraySlice<String>, _ command: CommandSpec
     ) throws(CommandError) {
@@ -111,13 +112,15 @@ struct Arguments: Sendable {
         return .usage(place, "unknown flag of \(command.name)", "see worker \(command.name) --help")
     }
 
-    /// The most similar word, if at most so many letters differ.
+    /// The most similar word, if at most `letters` bytes differ.
     static func nearest(_ word: String, among words: [String], within letters: Int) -> String? {
         words.map { (word: $0, distance: editDistance($0, word)) }.min { $0.distance < $1.distance }
             .flatMap { $0.distance <= letters ? $0.word : nil }
     }
 
-    /// The edit distance: how many letters must be added, removed or changed.
+    /// The edit distance (Levenshtein): how many bytes must be added, removed or changed.
+    ///
+    /// It compares at most 40 bytes of each word, so that a long word costs little time.
     static func editDistance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first.utf8.prefix(40)), Array(second.utf8.prefix(40)))
         var row = Array(0...b.count)

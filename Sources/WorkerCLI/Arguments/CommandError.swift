@@ -17,7 +17,7 @@ struct CommandError: Error, Equatable {
     }
 
     /// A usage error such as `--concurrency: "x" is not a whole number; give 1 to 10000, like --concurrency 8`.
-    static func usage(_ place: String, _ reason: String, _ right: String) -> CommandError {
-        CommandError(.usage, "\(place): \(reason); \(right)")
+    static func usage(_ place: String, _ reason: String, _ remedy: String) -> CommandError {
+        CommandError(.usage, "\(place): \(reason); \(remedy)")
     }
 }

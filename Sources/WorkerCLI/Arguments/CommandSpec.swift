@@ -27,5 +27,6 @@ struct CommandSpec: Sendable {
     /// Runs the command.
     var run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
+    /// The flag of this name, without dashes.
     func flag(_ name: String) -> Flag? { flags.first { $0.name == name } }
 }

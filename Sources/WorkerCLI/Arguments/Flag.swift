@@ -50,23 +50,23 @@ struct Flag: Sendable {
             }
         case .whole(let range):
             guard let number = DurationText.wholeNumber(value) else {
-                throw .usage(place, "\(quoted(value)) is not a whole number", right(range, place))
+                throw .usage(place, "\(quoted(value)) is not a whole number", remedy(range, place))
             }
-            if !range.contains(number) { throw .usage(place, "\(number) is out of range", right(range, place)) }
+            if !range.contains(number) { throw .usage(place, "\(number) is out of range", remedy(range, place)) }
         case .duration(let range):
             let bounds = "give \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
-            let right = bounds + ", like \(like(place))"
+            let remedy = bounds + ", like \(like(place))"
             guard let duration = DurationText.parse(value) else {
-                throw .usage(place, "\(quoted(value)) is not a duration (ms, s, m, h)", right)
+                throw .usage(place, "\(quoted(value)) is not a duration (ms, s, m, h)", remedy)
             }
-            if !range.contains(duration) { throw .usage(place, "\(quoted(value)) is out of range", right) }
+            if !range.contains(duration) { throw .usage(place, "\(quoted(value)) is out of range", remedy) }
         case .size(let range):
             let bounds = "give \(SizeText.format(range.lowerBound)) to \(SizeText.format(range.upperBound))"
-            let right = bounds + ", like \(like(place))"
+            let remedy = bounds + ", like \(like(place))"
             guard let bytes = SizeText.parse(value) else {
-                throw .usage(place, "\(quoted(value)) is not a size (bytes, KiB, MiB, GiB)", right)
+                throw .usage(place, "\(quoted(value)) is not a size (bytes, KiB, MiB, GiB)", remedy)
             }
-            if !range.contains(bytes) { throw .usage(place, "\(quoted(value)) is out of range", right) }
+            if !range.contains(bytes) { throw .usage(place, "\(quoted(value)) is out of range", remedy) }
         case .choice(let words):
             if !words.contains(value) {
                 throw .usage(place, "\(quoted(value)) is not known", "give one of \(words.joined(separator: ", "))")
@@ -81,11 +81,12 @@ struct Flag: Sendable {
         place.hasPrefix("--") ? "--\(name) \(example)" : "\(environmentName)=\(example)"
     }
 
-    private func right(_ range: ClosedRange<Int>, _ place: String) -> String {
+    /// The remedy for a number outside of the range.
+    private func remedy(_ range: ClosedRange<Int>, _ place: String) -> String {
         "give \(range.lowerBound) to \(range.upperBound), like \(like(place))"
     }
 
-    /// The value of a toggle in an environment variable; nil for other words.
+    /// The value of a toggle, such as `on` or `no`; nil for other words.
     static func toggle(_ value: String) -> Bool? {
         switch value.lowercased() {
         case "on", "1", "true", "yes": true

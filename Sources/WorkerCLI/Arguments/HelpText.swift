@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The output of `--help`, built from the tables only.
+/// The output of `--help`, built from the `CommandSpec` of each command.
 enum HelpText {
     /// The list of commands.
     static func program(_ commands: [CommandSpec]) -> String {
@@ -35,6 +35,7 @@ enum HelpText {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// The command and its operands, such as `watch [ID]`.
     private static func line(_ command: CommandSpec) -> String {
         ([command.name] + command.operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }).joined(separator: " ")
     }

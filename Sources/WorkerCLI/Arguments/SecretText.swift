@@ -38,6 +38,7 @@ struct SecretText: Equatable, Sendable {
 
     /// Checks the rules that the database cannot check once the secrets are sealed.
     private func check(_ kind: String) throws(Defect) {
+        // `pairs` alternates names and values.
         for (index, value) in secrets.pairs.enumerated() where !index.isMultiple(of: 2) {
             // Some APIs take a key as the user, without a password.
             let mayBeEmpty = kind == "basic" && secrets.pairs[index - 1] == "password"
@@ -49,6 +50,7 @@ struct SecretText: Equatable, Sendable {
         }
     }
 
+    /// Stores a bare secret under the name that its kind of credential uses.
     private mutating func take(_ bare: String, _ kind: String) throws(Defect) {
         guard !bare.isEmpty else { throw Defect(reason: "it is empty") }
         switch kind {
@@ -73,7 +75,7 @@ struct SecretText: Equatable, Sendable {
     /// Reads one flat JSON object (RFC 8259).
     private struct Reader {
         private let scalars: [Unicode.Scalar]
-        private var place = 0
+        private var position = 0
 
         init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
@@ -81,25 +83,27 @@ struct SecretText: Equatable, Sendable {
             scalar == " " || scalar == "\n" || scalar == "\r" || scalar == "\t"
         }
 
-        var peek: Unicode.Scalar? { place < scalars.count ? scalars[place] : nil }
+        var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
         mutating func skipSpace() {
-            while let next = peek, Reader.isSpace(next) { place += 1 }
+            while let next = peek, Reader.isSpace(next) { position += 1 }
         }
 
+        /// Skips white space and the mark. False if another character follows the white space.
         private mutating func takes(_ mark: Unicode.Scalar) -> Bool {
             skipSpace()
             guard peek == mark else { return false }
-            place += 1
+            position += 1
             return true
         }
 
         /// The text without surrounding white space.
         var trimmed: String {
-            let end = scalars.lastIndex { !Reader.isSpace($0) } ?? place - 1
-            return place <= end ? scalars[place...end].reduce(into: "") { $0.unicodeScalars.append($1) } : ""
+            let end = scalars.lastIndex { !Reader.isSpace($0) } ?? position - 1
+            return position <= end ? scalars[position...end].reduce(into: "") { $0.unicodeScalars.append($1) } : ""
         }
 
+        /// The members of the object, which must be the whole text.
         mutating func object() throws(Defect) -> [(String, Value)] {
             let broken = Defect(reason: "it is not a JSON object of texts")
             var members: [(String, Value)] = []
@@ -116,13 +120,14 @@ struct SecretText: Equatable, Sendable {
             return members
         }
 
+        /// A text or a whole number. Nil for any other value.
         private mutating func value() -> Value? {
             skipSpace()
             if peek == "\"" { return string().map(Value.text) }
             var digits = ""
             while let next = peek, ("0"..."9").contains(next) {
                 digits.unicodeScalars.append(next)
-                place += 1
+                position += 1
             }
             return Int64(digits).map(Value.number)
         }
@@ -131,7 +136,7 @@ struct SecretText: Equatable, Sendable {
             guard takes("\"") else { return nil }
             var units: [UInt16] = []
             while let next = peek {
-                place += 1
+                position += 1
                 if next == "\"" { return String(validating: units, as: UTF16.self) }
                 guard next == "\\" else {
                     guard next.value >= 0x20 else { return nil }
@@ -139,7 +144,7 @@ struct SecretText: Equatable, Sendable {
                     continue
                 }
                 guard let escape = peek else { return nil }
-                place += 1
+                position += 1
                 switch escape {
                 case "\"", "\\", "/": units += Array(String(escape).utf16)
                 case "b": units.append(8)
@@ -148,11 +153,11 @@ struct SecretText: Equatable, Sendable {
                 case "r": units.append(13)
                 case "t": units.append(9)
                 case "u":
-                    guard place + 4 <= scalars.count,
-                        let unit = UInt16(scalars[place..<place + 4].map { String($0) }.joined(), radix: 16)
+                    guard position + 4 <= scalars.count,
+                        let unit = UInt16(scalars[position..<position + 4].map { String($0) }.joined(), radix: 16)
                     else { return nil }
                     units.append(unit)
-                    place += 4
+                    position += 4
                 default: return nil
                 }
             }

@@ -24,6 +24,6 @@ enum SizeText {
         return "\(bytes)"
     }
 
-    /// The size for people, in whole MiB.
+    /// The size for people, rounded down to whole MiB.
     static func rounded(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
 }

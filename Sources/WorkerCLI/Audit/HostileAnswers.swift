@@ -13,6 +13,7 @@ enum HostileAnswers {
         failures(ground) + limits(ground) + exact(ground)
     }
 
+    /// Answers that must end the call with a failure.
     private static func failures(_ ground: AuditGround) -> [HostileInput] {
         let answers: [(text: String, path: String, code: ErrorCode)] = [
             ("headers cut short", "/cut-headers", .truncated), ("a header line cut short", "/cut-line", .truncated),
@@ -57,6 +58,7 @@ enum HostileAnswers {
             }
     }
 
+    /// Answers that a limit of the call must cut off.
     private static func limits(_ ground: AuditGround) -> [HostileInput] {
         let late = CallLimits(total: .seconds(5), firstByte: .milliseconds(150))
         let slow = CallLimits(total: .seconds(8), lowSpeedBytes: 100, lowSpeedTime: .seconds(1))
@@ -84,6 +86,7 @@ enum HostileAnswers {
         ]
     }
 
+    /// Odd answers that the call must accept, with exactly this body and these headers.
     private static func exact(_ ground: AuditGround) -> [HostileInput] {
         let ok = AuditGround.innocentBody
         let nul = [0, 0xFF, 0xFE] + [UInt8](#"{"a":"\u0000"}"#.utf8) + [0]

@@ -22,7 +22,8 @@ enum HostileFiles {
                 ground.call("/echo", method: .post, body: .parts([BodyPart(name: "a", content: .file(path: path))])),
                 .refused([.file]), also: untouched)
         }
-        // A download to `linked` first writes the file `linked.part`, which is a link already.
+        // A download to `linked` first writes the file `linked.part`, which is a link already. `.part` and `.part.meta`
+        // are the endings of unfinished downloads.
         let written =
             (paths + ["linked", "a.part", "a.part.meta"]).map { path in
                 HostileInput(

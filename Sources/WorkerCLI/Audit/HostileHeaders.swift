@@ -20,6 +20,7 @@ enum HostileHeaders {
             "", " ", "X A", "X-A ", " X-A", "X-A:", "X-A;", ":authority", "X\r\nX-Injected", "X\0", "X\tA", "Hüt", "@a",
             "\"a\"",
         ]
+        // Headers that the agent or the proxy sets itself.
         let owned = [
             ("Host", "example.com"), ("host", "example.com"), ("Content-Length", "0"), ("content-length", "9999"),
             ("Transfer-Encoding", "chunked"), ("Connection", "close"), ("Connection", "X-Api-Key"),
@@ -57,6 +58,7 @@ enum HostileHeaders {
         ]
     }
 
+    /// Inputs that may be sent, but must not add lines or requests.
     private static func harmless(_ ground: AuditGround) -> [HostileInput] {
         let odd = [
             HTTPHeader("X-A", "b; c: d"), HTTPHeader("X-Empty", ""), HTTPHeader("X-A", "\"e\" @f"),

@@ -13,7 +13,7 @@ struct HostileInput: Sendable {
     var end: RequiredEnd
     /// By how many bytes the process may grow; nil: not measured.
     var mayGrow: Int?
-    /// Checks the traces of the call. It returns a defect, or nil if all is correct.
+    /// A further check after the call, such as of files. It returns a defect, or nil if all is correct.
     var also: (@Sendable () -> String?)?
 
     init(
@@ -31,6 +31,7 @@ struct HostileInput: Sendable {
     /// The password, token or body of every input. No message may quote it.
     static let secret = "audit-secret-7f3c"
 
+    /// All inputs, group by group.
     static func all(_ ground: AuditGround) -> [HostileInput] {
         HostileAddresses.inputs(ground) + HostileURLs.inputs(ground) + HostileProxies.inputs(ground)
             + HostileRedirects.inputs(ground) + HostileHeaders.inputs(ground) + HostileAnswers.inputs(ground)

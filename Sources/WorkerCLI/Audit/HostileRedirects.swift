@@ -44,22 +44,24 @@ enum HostileRedirects {
 
     private static func headers(_ ground: AuditGround) -> [HostileInput] {
         let secret = HostileInput.secret
-        let goAlong = [
+        // Another origin gets the forwarded headers, but not the withheld ones.
+        let forwarded = [
             HTTPHeader("Accept", "text/x-audit"), HTTPHeader("Accept-Language", "de"),
             HTTPHeader("User-Agent", "audit"),
             HTTPHeader("Content-Type", "text/x-audit"),
         ]
-        let stay = [
+        let withheld = [
             HTTPHeader("Authorization", "Bearer \(secret)"), HTTPHeader("Cookie", "session=\(secret)"),
             HTTPHeader("X-Api-Key", secret), HTTPHeader("X-Auth-Token", secret),
             HTTPHeader("Referer", "http://h/\(secret)"),
             HTTPHeader("X-Forwarded-For", "10.0.0.1"), HTTPHeader("Idempotency-Key", secret),
             HTTPHeader("Range", "bytes=0-9"),
         ]
-        let names = stay.map { $0.name.lowercased() + ":" }
-        let lines = goAlong.map { "\($0.name): \($0.value)" }
+        let names = withheld.map { $0.name.lowercased() + ":" }
+        let lines = forwarded.map { "\($0.name): \($0.value)" }
         let other = ground.second.url("/echo")
-        let own = stay.prefix(4).map { "\($0.name): \($0.value)" }
+        // The first four may go to the same origin.
+        let sameOriginLines = withheld.prefix(4).map { "\($0.name): \($0.value)" }
         let withUser = ground.first.url("/redirect?to=" + other).replacing(
             "://", with: "://user:\(secret)@", maxReplacements: 1)
         var jar = ground.call("/cookies?to=" + other)
@@ -69,18 +71,18 @@ enum HostileRedirects {
         return [
             HostileInput(
                 group, "to another origin, with twelve headers",
-                ground.call("/redirect?to=" + other, headers: goAlong + stay),
+                ground.call("/redirect?to=" + other, headers: forwarded + withheld),
                 .arrived(requests: 2, holds: lines, lacks: names)),
             HostileInput(
                 group, "to another origin and back",
                 ground.call(
                     "/redirect?to=" + ground.second.url("/redirect?to=" + ground.first.url("/echo")),
-                    headers: goAlong + stay),
+                    headers: forwarded + withheld),
                 .arrived(requests: 3, holds: lines, lacks: names)),
             HostileInput(
                 group, "to the same origin, which may have all headers",
-                ground.call("/redirect?to=/echo", headers: goAlong + stay),
-                .arrived(requests: 2, holds: lines + own, lacks: [])),
+                ground.call("/redirect?to=/echo", headers: forwarded + withheld),
+                .arrived(requests: 2, holds: lines + sameOriginLines, lacks: [])),
             HostileInput(
                 group, "to another origin, with user and password in the URL",
                 HTTPCall(url: withUser, limits: AuditGround.limits, allowsPrivateNetwork: true),

@@ -11,15 +11,16 @@ struct HostileRow: Sendable {
     /// names no place.
     var place: String?
 
-    /// SQLSTATE classes that count as a refusal: Postrider's own, data, constraints and limits.
+    /// SQLSTATE classes that count as a refusal: Postrider's own, data, constraints and limits. A syntax error (42601)
+    /// counts as well.
     private static let classes: Set<String> = ["PR", "22", "23", "54"]
 
     /// The deviation from the requirement, nil without one. `error` is the result of the statement, nil if it
     /// succeeded.
     func defect(_ error: PGError?) -> String? {
         guard let error else { return "it was taken" }
-        let told = [error.message, error.detail ?? "", error.hint ?? ""]
-        if told.contains(where: { $0.contains(HostileInput.secret) }) { return "the refusal quotes a secret" }
+        let texts = [error.message, error.detail ?? "", error.hint ?? ""]
+        if texts.contains(where: { $0.contains(HostileInput.secret) }) { return "the refusal quotes a secret" }
         let state = error.sqlState?.rawValue ?? "no SQLSTATE"
         guard HostileRow.classes.contains(String(error.sqlState?.category ?? "")) || state == "42601" else {
             return "it ended with \(state): \(error.message)"

@@ -3,6 +3,7 @@
 /// Rows and specs that are mistakes or attacks.
 enum HostileRows {
     private static let secret = HostileInput.secret
+    /// A valid URL as an SQL literal.
     private static let good = "'http://h/'"
 
     /// All rows. The database must refuse each of them.
@@ -86,6 +87,7 @@ enum HostileRows {
         row("a download to a name of unfinished files", "url, download_to", "\(good), 'a.part'"),
     ]
 
+    /// The values of a row with one part, which has these JSON fields.
     private static func part(_ fields: String) -> String { "\(good), 'POST', '[{\"name\": \"a\", \(fields)}]'" }
 
     private static let others: [HostileRow] = [
@@ -113,6 +115,7 @@ enum HostileRows {
         row("a tag of 401 letters", "url, tag", "\(good), repeat('a', 401)"),
     ]
 
+    /// A spec for `submit`. The error must name this place of the spec.
     private static func spec(_ text: String, _ place: String, _ spec: String) -> HostileRow {
         HostileRow(
             text: text + " in a spec", statement: "select postrider.submit('\(spec)'::jsonb)", place: place + ": ")

@@ -35,7 +35,7 @@ struct RowAudit: ~Copyable {
     }
 
     /// Tries all rows and reports a line for each. It never commits.
-    func run(_ rows: [HostileRow], _ tell: (Finding) -> Void) throws(PGError) {
+    func run(_ rows: [HostileRow], _ report: (Finding) -> Void) throws(PGError) {
         // An accepted row would hold its locks until the end. Other sessions must not wait for them for long, nor this
         // one for theirs.
         try connection.execute(
@@ -45,7 +45,7 @@ struct RowAudit: ~Copyable {
             set local standard_conforming_strings = on
             """)
         do throws(PGError) {
-            for row in rows { tell(try RowAudit.finding(row, refusal(of: row))) }
+            for row in rows { report(try RowAudit.finding(row, refusal(of: row))) }
         } catch {
             try? connection.execute("rollback")
             throw error

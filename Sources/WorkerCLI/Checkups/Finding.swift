@@ -8,7 +8,7 @@ struct Finding: Equatable, Sendable {
         case ok
         /// Calls are made, but an operator should check it.
         case notice
-        /// A worker does not start, or jobs do not end, until it is repaired.
+        /// Doctor: a worker does not start, or jobs do not end, until it is repaired. Audit: an input ended wrongly.
         case fault
     }
 

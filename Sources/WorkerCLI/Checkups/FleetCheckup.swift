@@ -5,8 +5,14 @@ internal import SecretSealing
 
 /// The findings of `worker doctor` in the schema: the workers, and conditions that need an operator.
 enum FleetCheckup {
-    /// The query on the views, which read-only roles may use as well. `lane_status` takes seconds if there are very
-    /// many lanes.
+    /// The query on the views, which read-only roles may use as well. A login that runs jobs reads two tables instead:
+    /// `lane_status` takes seconds if there are very many lanes, and `client_status` shows the error of the last count
+    /// only to roles that see all jobs.
+    ///
+    /// The columns: 0 running workers, 1 leaders, 2 paused queues, 3 lanes paused until resumed, 4 whether credentials
+    /// exist, 5 logged-off credentials, 6 failing schedules, 7 tables with foreign keys onto jobs. 8 to 10: queues
+    /// without a worker (at most 5 of them), their number, their ready jobs. 11 clients near a limit, 12 last restore,
+    /// 13 restores of the last day, 14 error of the last count of clients. The rest is `identity`.
     private static func question(runsJobs: Bool) -> String {
         """
         with standing as materialized (
@@ -45,7 +51,8 @@ enum FleetCheckup {
         """
     }
 
-    /// Whether the database differs from the stored identity.
+    /// Columns 15 to 17: whether the database differs from the stored identity, the leases, the leases of at_most_once
+    /// jobs.
     private static let identity = """
         , (select (i.system_identifier, i.timeline, i.database_oid, i.workers_oid)
               is distinct from (r.system_identifier, r.timeline, r.database_oid, r.workers_oid)
@@ -69,12 +76,12 @@ enum FleetCheckup {
         return findings
     }
 
-    /// The findings that the views allow.
+    /// The findings for a login that does not run jobs: the views show no others.
     static func findings(_ connection: borrowing PGConnection) throws(PGError) -> [Finding] {
         findings(try connection.query(question(runsJobs: false)))
     }
 
-    /// The findings about workers, queues, lanes, credentials, schedules and foreign keys.
+    /// The findings about workers, queues, clients, restores, lanes, credentials, schedules and foreign keys.
     private static func findings(_ answer: borrowing PGResult) -> [Finding] {
         let workers = answer.int64(0, 0)
         var findings = [
@@ -165,7 +172,7 @@ enum FleetCheckup {
                 + "; start a worker with --queue NAME, or: select postrider.cancel_all(queue => 'NAME')")
     }
 
-    /// Whether the keys open the sealed secrets. It tries at most 1,000.
+    /// The finding about the keys: whether they open the sealed secrets of at most 1,000 credentials.
     private static func secrets(
         _ connection: borrowing PGConnection, _ keys: SecretKeys?
     ) throws(PGError) -> Finding {
@@ -178,11 +185,11 @@ enum FleetCheckup {
         let sealed = try connection.query(
             "select s.credential, s.sealed from postrider_internal.secrets s where s.sealed is not null order by 1 limit 1000"
         )
-        let shut = (0..<sealed.rowCount).filter { keys.open(sealed.bytes($0, 1), for: sealed.text($0, 0)) == nil }
-        guard let first = shut.first else { return Finding(.ok, "secrets", "there is a key for the credentials") }
+        let unopened = (0..<sealed.rowCount).filter { keys.open(sealed.bytes($0, 1), for: sealed.text($0, 0)) == nil }
+        guard let first = unopened.first else { return Finding(.ok, "secrets", "there is a key for the credentials") }
         return Finding(
             .fault, "secrets",
-            "no key here opens the secrets of \(shut.count) of \(sealed.rowCount) credentials, like "
+            "no key here opens the secrets of \(unopened.count) of \(sealed.rowCount) credentials, like "
                 + "\(quoted(sealed.text(first, 0))); give the key that sealed them behind the newest, in POSTRIDER_SECRET_KEY"
         )
     }

@@ -14,7 +14,7 @@ enum MachineCheckup {
 
     /// Whether a worker with this budget fits into the memory of the machine or its control group, with some reserve.
     static func memory(budget: Int, machine: Int) -> Finding {
-        let needed = budget + EngineConfiguration.memoryBeside
+        let needed = budget + EngineConfiguration.memoryOverhead
         let text =
             "\(SizeText.rounded(machine)) here; a worker with --memory \(SizeText.format(budget)) takes up to "
             + SizeText.rounded(needed)

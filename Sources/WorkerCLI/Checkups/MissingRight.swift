@@ -34,8 +34,8 @@ struct MissingRight: Equatable {
             )
         }
         // The role gets its rights in each database of the server by a migrate of that database.
-        let here = "postrider_worker has no rights in this database; as \(migrator(owner)): worker migrate"
-        let remedies = [answer.bool(0, 3) ? nil : here, membership.grant].compactMap { $0 }
+        let migrateHere = "postrider_worker has no rights in this database; as \(migrator(owner)): worker migrate"
+        let remedies = [answer.bool(0, 3) ? nil : migrateHere, membership.grant].compactMap { $0 }
         return MissingRight(reason: reason, remedy: remedies.joined(separator: "; and "))
     }
 
@@ -43,8 +43,8 @@ struct MissingRight: Equatable {
     static func remedyOfRoles(_ connection: borrowing PGConnection) throws(PGError) -> String {
         let owner = try RoleMembership.found("postrider_owner", connection)
         let names = "'postrider_owner', 'postrider_worker', 'postrider_client', 'postrider_admin', 'postrider_reader'"
-        let made = try connection.query("select count(*) from pg_roles where rolname in (\(names))").int64(0, 0)
-        guard made == 5 else { return "migrate as a role with CREATEROLE, or with --no-roles" }
+        let existing = try connection.query("select count(*) from pg_roles where rolname in (\(names))").int64(0, 0)
+        guard existing == 5 else { return "migrate as a role with CREATEROLE, or with --no-roles" }
         guard let grant = owner.grantOfOwnership else { return "migrate as a superuser, see docs/roles.md" }
         return "\(grant); then migrate again, or with --no-roles"
     }
@@ -63,6 +63,7 @@ struct MissingRight: Equatable {
         return try RoleMembership.found(owner, connection).grantOfOwnership
     }
 
+    /// The role that may migrate the schema of this owner.
     private static func migrator(_ owner: String) -> String {
         owner == "postrider_owner" ? "a member of postrider_owner" : owner
     }

@@ -7,8 +7,10 @@ enum PoolerCheckup {
     /// The server process and its start time, which together identify a session, even across hosts.
     private static let question =
         "select pg_backend_pid(), a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()"
-    /// More statements than the 20 sessions in a default pool of PgBouncer, in case it uses them in turn. Otherwise the
-    /// first session is used again.
+    /// The statements on the first connection and on the second one.
+    ///
+    /// Together they exceed the 20 sessions of PgBouncer's default pool, in case it uses its sessions in turn.
+    /// Otherwise it uses the first session again.
     private static let (statements, otherStatements) = (5, 20)
 
     /// The longest wait for the second session. An exhausted pool would let a new client wait for minutes.

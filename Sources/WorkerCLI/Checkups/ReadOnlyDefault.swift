@@ -32,10 +32,11 @@ enum ReadOnlyDefault {
         }
     }
 
-    /// The same for a server that has refused a session for writing. Nil also if a session for reading fails.
+    /// The same for the server of a connection string, after it has refused a session for writing. Nil also if a
+    /// session for reading fails.
     static func advice(_ text: String) -> String? {
         guard let connection = try? PGConnection(PGConnectionString(text).primary),
-            (try? connection.looksUpSystemNames()) != nil
+            (try? connection.useSystemSearchPath()) != nil
         else { return nil }
         return try? advice(connection)
     }

@@ -4,8 +4,8 @@ internal import PGClient
 
 /// Checks what the login of `worker doctor` may do: run jobs, read only, or neither.
 enum RightsCheckup {
-    /// Reads catalogs that all roles may read. The functions of the views are granted to these two roles and to workers
-    /// only.
+    /// Reads catalogs that all roles may read. Only postrider_admin, postrider_reader and workers may execute the
+    /// functions of the views. A row means that the login may read `queue_status`.
     private static let question = """
         select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin'
           else 'postrider_reader' end

@@ -61,9 +61,11 @@ struct RoleMembership: Equatable {
         hasRights && maySet ? nil : "\(by): \(statement(options: ["inherit true", "set true"]))"
     }
 
+    /// The beginning of a remedy: the roles that run the statement.
     private var by: String { "as \(grantors)" }
 
-    /// The grant, with these options if they are necessary.
+    /// The grant, with these options if they are necessary. Before PostgreSQL 16 also the change of the login's
+    /// INHERIT.
     private func statement(options: [String]) -> String {
         let grant = "grant \(role) to \(login)"
         if hasOptions { return isMember || !inherits ? "\(grant) with \(options.joined(separator: ", "))" : grant }

@@ -6,6 +6,8 @@ internal import Reactor
 
 /// The findings of `worker doctor` about the PostgreSQL server.
 enum ServerCheckup {
+    /// The oldest transaction is one that has a snapshot or an id: only such transactions keep VACUUM from removing
+    /// rows.
     private static let question = """
         select current_setting('server_version'), current_setting('server_version_num')::int >= 150000,
                pg_is_in_recovery(),
@@ -95,15 +97,18 @@ enum ServerCheckup {
     private static func clock(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
         var before = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &before)
-        let theirs = try connection.query("select (extract(epoch from clock_timestamp()) * 1000)::bigint").int64(0, 0)
+        let databaseTime = try connection.query(
+            "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
+        ).int64(0, 0)
         var after = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &after)
-        let off = max(theirs - milliseconds(after), milliseconds(before) - theirs, 0)
-        return off <= 1000
+        // Without a difference the database's time lies between the two of this machine.
+        let difference = max(databaseTime - milliseconds(after), milliseconds(before) - databaseTime, 0)
+        return difference <= 1000
             ? Finding(.ok, "clocks", "this machine's and the database's agree within a second")
             : Finding(
                 .notice, "clocks",
-                "this machine's and the database's differ by \(off / 1000) s: tokens and webhook signatures may be refused; run NTP on both"
+                "this machine's and the database's differ by \(difference / 1000) s: tokens and webhook signatures may be refused; run NTP on both"
             )
     }
 

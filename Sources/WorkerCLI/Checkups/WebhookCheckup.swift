@@ -14,7 +14,7 @@ enum WebhookCheckup {
            from (select r.job_id, r.error_code from postrider_internal.results r
                  where postrider_internal.is_failure(r.state) and r.finished_at > now() - interval '1 day'
                  order by r.finished_at desc, r.job_id desc limit 10000) f
-             -- By key, whatever statistics say of webhooks.
+             -- The limit forces a look-up by key, even if the statistics of webhooks are wrong.
              cross join lateral (select from postrider_internal.webhooks w where w.job_id = f.job_id limit 1) w
            where f.error_code = 'config')
         """

@@ -27,7 +27,7 @@ enum AuditCommand {
             ground.setTrap()
             let driver = try AuditDriver(ground)
             for input in HostileInput.all(ground) {
-                tally.tell(AuditVerdict.finding(input, try driver.trace(input)))
+                tally.report(AuditVerdict.finding(input, try driver.trace(input)))
                 guard signals.read().isEmpty else {
                     Terminal.write("stopped by a signal after \(tally.inputs) inputs\n")
                     return .failed
@@ -38,9 +38,10 @@ enum AuditCommand {
             return tally.faults == 0 ? .clean : .failed
         })
 
-    /// The place where rows are tried.
-    private enum Place: ~Copyable {
+    /// The database for the bad rows.
+    private enum RowTarget: ~Copyable {
         case database(RowAudit)
+        /// No database. The finding says why.
         case none(Finding)
     }
 
@@ -50,7 +51,7 @@ enum AuditCommand {
         private(set) var faults = 0
 
         /// Writes a line, and counts it if it is about an input.
-        mutating func tell(_ finding: Finding) {
+        mutating func report(_ finding: Finding) {
             Terminal.write([finding])
             if finding.grade != .notice { inputs += 1 }
             if finding.grade == .fault { faults += 1 }
@@ -61,8 +62,9 @@ enum AuditCommand {
         }
     }
 
-    /// The database of the arguments. Without such arguments it is libpq's default, if that can be reached.
-    private static func open(_ arguments: Arguments) throws(CommandError) -> Place {
+    /// Connects to the database that the arguments name, otherwise to libpq's default. Only a named database must be
+    /// reachable.
+    private static func open(_ arguments: Arguments) throws(CommandError) -> RowTarget {
         do throws(CommandError) {
             let connection = try Database.open(arguments)
             do throws(PGError) {
@@ -85,12 +87,13 @@ enum AuditCommand {
             .contains { arguments.environment[$0]?.isEmpty == false }
     }
 
-    private static func audit(_ place: consuming Place, _ tally: inout Tally) throws(CommandError) {
-        switch consume place {
-        case .none(let finding): tally.tell(finding)
+    /// Tries the bad rows, or reports why they are not tried.
+    private static func audit(_ target: consuming RowTarget, _ tally: inout Tally) throws(CommandError) {
+        switch consume target {
+        case .none(let finding): tally.report(finding)
         case .database(let rows):
             do throws(PGError) {
-                try rows.run(HostileRows.all) { tally.tell($0) }
+                try rows.run(HostileRows.all) { tally.report($0) }
             } catch {
                 throw Database.failure(error)
             }

@@ -32,6 +32,7 @@ enum BenchCommand {
             return try measure(arguments, url: target.url)
         })
 
+    /// Inserts the jobs, runs a worker until they have ended, and prints the table.
     private static func measure(_ arguments: Arguments, url: String) throws(CommandError) -> ExitCode {
         var configuration = try RunConfiguration(arguments)
         configuration.concurrency = arguments.whole("concurrency", default: 64)
@@ -42,7 +43,8 @@ enum BenchCommand {
         let connection = try Database.connect(arguments)
         try Database.checkRights(connection)
         try Database.check(connection)
-        // The watching thread must not receive the signal that is meant for the loop.
+        // The watching thread must not receive the signal that is meant for the loop. The signals stay blocked after
+        // the source has been released.
         _ = try EndSignals.take()
         let clock = ContinuousClock()
         var ids: ClosedRange<Int64> = 0...0
@@ -65,6 +67,7 @@ enum BenchCommand {
         let exit = try RunCommand.serve(configuration)
         let cpu = cpuSeconds() - before
         do throws(PGError) {
+            // After an early stop some jobs have not ended.
             try connection.execute("select postrider.cancel_all(queue => '\(queue)')")
             let rows = try report(connection, queue: queue, jobs: jobs, inserted: inserted, cpu: cpu)
             Terminal.write(TextTable.format(["MEASURE", "VALUE"], rows))
@@ -74,7 +77,7 @@ enum BenchCommand {
         return exit
     }
 
-    /// Ends the loop by a signal once each job has its result.
+    /// Ends the loop by a signal once each job has its result, or if the database cannot be read.
     ///
     /// It counts rows in the table of results, which is cheap enough not to disturb the measurement. An empty queue
     /// does not prove the end, because a large insert is fed to the queue in steps.
@@ -90,6 +93,7 @@ enum BenchCommand {
         }
     }
 
+    /// The rows of the printed table.
     private static func report(
         _ connection: borrowing PGConnection, queue: String, jobs: Int, inserted: Duration, cpu: Double
     ) throws(PGError) -> [[String]] {
@@ -123,6 +127,7 @@ enum BenchCommand {
         ]
     }
 
+    /// The time that the work takes.
     private static func timed(
         _ clock: ContinuousClock, _ work: () throws(PGError) -> Void
     ) throws(CommandError) -> Duration {

@@ -74,7 +74,7 @@ enum CredentialCommand {
                 "worker: there is no POSTRIDER_SECRET_KEY here; the secret is not sealed until a worker with a key sees it\n",
                 to: .error)
         }
-        return try tell(name, connection)
+        return try printState(name, connection)
     }
 
     private static func logOut(_ name: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -82,11 +82,13 @@ enum CredentialCommand {
         var parameters = PGParameters()
         parameters.append(text: name)
         _ = try query("select postrider.log_out($1)", &parameters, connection)
-        return try tell(name, connection)
+        return try printState(name, connection)
     }
 
     /// Prints the state of the credential, such as `billing active, version 3`.
-    private static func tell(_ name: String, _ connection: borrowing PGConnection) throws(CommandError) -> ExitCode {
+    private static func printState(
+        _ name: String, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> ExitCode {
         var parameters = PGParameters()
         parameters.append(text: name)
         let row = try query(

@@ -63,12 +63,12 @@ enum DevCommand {
     ) throws(CommandError) -> ExitCode {
         do throws(CommandError) {
             return try RunCommand.serve(configuration) { event in
-                guard case .connectionLost = event, cluster.hasGone else { return }
+                guard case .connectionLost = event, cluster.hasEndedUnexpectedly else { return }
                 // The second signal ends the drain, since no server is left to store results.
                 for signal in [SIGTERM, SIGINT] { kill(getpid(), signal) }
             }
         } catch {
-            guard cluster.hasGone else { throw error }
+            guard cluster.hasEndedUnexpectedly else { throw error }
             throw CommandError(.unreachable, "its PostgreSQL has gone, and all jobs with it; start worker dev anew")
         }
     }

@@ -18,13 +18,13 @@ enum DoctorCommand {
                 concurrency: configuration.concurrency, memory: configuration.memory)
             Terminal.write(findings)
             let connection = try Database.connect(arguments, readsOnly: true)
-            func found(_ more: [Finding]) {
+            func report(_ more: [Finding]) {
                 Terminal.write(more)
                 findings += more
             }
             // Rights are checked before the schema: a role without rights cannot read the schema.
             let missing = try Database.missingRight(connection)
-            found(
+            report(
                 try asking { () throws(PGError) in
                     try ServerCheckup.findings(connection, runsJobs: missing == nil)
                 })
@@ -32,7 +32,7 @@ enum DoctorCommand {
                 let rights = try asking { () throws(PGError) in
                     try RightsCheckup.finding(connection, lacking: missing)
                 }
-                found([rights])
+                report([rights])
                 if rights.grade == .fault { return .failed }
             } else {
                 let pooler = try asking { () throws(PGError) in
@@ -40,26 +40,27 @@ enum DoctorCommand {
                         connection, PGConnectionString(configuration.database),
                         usesPreparedStatements: configuration.usesPreparedStatements)
                 }
-                if let pooler { found([pooler]) }
+                if let pooler { report([pooler]) }
                 if let hidden = try Database.rowSecurity(connection) {
-                    found([Finding(.fault, "row security", hidden.text)])
+                    report([Finding(.fault, "row security", hidden.text)])
                     if hidden.hidesHistory { return .failed }
                 }
             }
             try Database.check(connection)
-            found([Finding(.ok, "schema", "the one of this program")])
-            found(
+            report([Finding(.ok, "schema", "the one of this program")])
+            report(
                 try asking { () throws(PGError) in
                     missing == nil
                         ? try FleetCheckup.findings(connection, configuration)
                         : try FleetCheckup.findings(connection)
                 })
             if missing == nil {
-                found(try asking { () throws(PGError) in try SequenceCheckup.findings(connection) })
+                report(try asking { () throws(PGError) in try SequenceCheckup.findings(connection) })
             }
             return findings.contains { $0.grade == .fault } ? .failed : .clean
         })
 
+    /// Runs queries. An error becomes the command's error.
     private static func asking<Value>(_ body: () throws(PGError) -> Value) throws(CommandError) -> Value {
         do throws(PGError) {
             return try body()

@@ -33,8 +33,8 @@ enum JobCommands {
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
             let isCancelled = try call("select postrider.cancel($1)", arguments, connection).bool(0, 0)
-            return try tellState(
-                arguments, connection, beside: isCancelled ? "" : "; it had finished already, nothing was cancelled")
+            return try printState(
+                arguments, connection, suffix: isCancelled ? "" : "; it had finished already, nothing was cancelled")
         })
 
     static let retry = CommandSpec(
@@ -54,20 +54,21 @@ enum JobCommands {
             let connection = try Database.open(arguments)
             let options = "new_key => \(arguments.isOn("new-key")), from_start => \(arguments.isOn("from-start"))"
             _ = try call("select postrider.retry($1, \(options))", arguments, connection)
-            return try tellState(arguments, connection)
+            return try printState(arguments, connection)
         })
 
-    /// Prints the state of the job, such as `42 cancelled`.
-    private static func tellState(
-        _ arguments: Arguments, _ connection: borrowing PGConnection, beside: String = ""
+    /// Prints the state of the job and the suffix, such as `42 cancelled`.
+    private static func printState(
+        _ arguments: Arguments, _ connection: borrowing PGConnection, suffix: String = ""
     ) throws(CommandError) -> ExitCode {
         let sql = "select id || ' ' || state from postrider.job_status where id = $1"
         let job = try call(sql, arguments, connection)
         guard job.rowCount > 0 else { return missing(arguments.operands[0]) }
-        Terminal.write(job.text(0, 0) + beside + "\n")
+        Terminal.write(job.text(0, 0) + suffix + "\n")
         return .clean
     }
 
+    /// Runs a statement whose only parameter is the job's id.
     private static func call(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) -> PGResult {

@@ -34,6 +34,7 @@ enum MigrateCommand {
             }
         })
 
+    /// Prints a file of `migrations/` as it is applied.
     private static func show(_ name: String) throws(CommandError) -> ExitCode {
         let text: String?
         do throws(StoreError) { text = try Migrator.text(of: name) } catch { throw Database.failure(error) }
@@ -63,7 +64,8 @@ enum MigrateCommand {
         return .clean
     }
 
-    /// Names the role with the missing rights, if the login has none in the schema.
+    /// The error of the migrator. If the login lacks the rights of the schema's owner, the message says how to get
+    /// them.
     private static func failure(_ error: StoreError, _ connection: borrowing PGConnection) -> CommandError {
         guard error.underlying?.sqlState == .insufficientPrivilege,
             let remedy = try? MissingRight.remedyOfMigration(connection)

@@ -14,9 +14,9 @@ enum PauseCommands {
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
             let isPause = try pauses(arguments)
-            try warn(isNewTo: "queue_status", "queue", arguments, connection)
+            try warn(ifMissingFrom: "queue_status", "queue", arguments, connection)
             try call("select postrider.\(isPause ? "pause" : "resume")_queue($1)", arguments, connection)
-            return try tell(
+            return try printState(
                 "select name || case when paused then ' paused' else ' running' end from postrider.queues where name = $1",
                 arguments, connection)
         })
@@ -40,7 +40,7 @@ enum PauseCommands {
             let until = arguments.text("until")
             if !isPause && until != nil { throw .usage("--until", "resume takes none", "leave it out") }
             let connection = try Database.open(arguments)
-            try warn(isNewTo: "lane_status", "lane", arguments, connection)
+            try warn(ifMissingFrom: "lane_status", "lane", arguments, connection)
             if isPause {
                 let sql = "select postrider.pause_lane($1, coalesce($2::timestamptz, 'infinity'))"
                 try call(sql, arguments, connection, until: .some(until))
@@ -53,11 +53,14 @@ enum PauseCommands {
                          else to_char(paused_until, '" paused until "YYYY-MM-DD HH24:MI:SS TZ') end
                 from postrider.lanes where name = $1
                 """
-            return try tell(sql, arguments, connection)
+            return try printState(sql, arguments, connection)
         })
 
     private static let verb = CommandSpec.Operand(name: "pause|resume", meaning: "what to do")
 
+    /// Whether the first operand is `pause`.
+    ///
+    /// - Throws: `usage` unless it is `pause` or `resume`.
     private static func pauses(_ arguments: Arguments) throws(CommandError) -> Bool {
         switch arguments.operands[0] {
         case "pause": return true
@@ -70,7 +73,7 @@ enum PauseCommands {
 
     /// Warns about an unknown name. It may be intended before the first job, or be misspelled.
     private static func warn(
-        isNewTo view: String, _ kind: String, _ arguments: Arguments, _ connection: borrowing PGConnection
+        ifMissingFrom view: String, _ kind: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) {
         let known = try call("select from postrider.\(view) where \(kind) = $1", arguments, connection)
         guard known.rowCount == 0 else { return }
@@ -81,7 +84,7 @@ enum PauseCommands {
     }
 
     /// Prints the state, such as `mail paused`. An unknown queue or lane is not paused.
-    private static func tell(
+    private static func printState(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) -> ExitCode {
         let state = try call(sql, arguments, connection)
@@ -90,6 +93,9 @@ enum PauseCommands {
         return .clean
     }
 
+    /// Runs a statement whose first parameter is the name.
+    ///
+    /// - Parameter until: the second parameter, which may be null; nil: the statement has no second parameter.
     @discardableResult
     private static func call(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection, until: String?? = nil

@@ -54,10 +54,10 @@ enum RunCommand {
     /// - Parameters:
     ///   - schema: checks the schema again when a statement fails; nil: no check.
     ///   - log: the log to write to; nil: a new one.
-    ///   - hear: gets each logged event, on the loop's thread.
+    ///   - onEvent: gets each logged event, on the loop's thread.
     static func serve(
         _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil, _ log: SharedLog? = nil,
-        hear: @escaping @Sendable (EngineEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (EngineEvent) -> Void = { _ in }
     ) throws(CommandError) -> ExitCode {
         let log = log ?? SharedLog(configuration.logFormat)
         let concurrency = affordable(configuration.concurrency, log)
@@ -73,7 +73,7 @@ enum RunCommand {
             drain: configuration.drain, usesSessions: configuration.usesPreparedStatements,
             log: { event in
                 log.write(LogEvent(event))
-                hear(event)
+                onEvent(event)
             })
         engine.appVersion = configuration.appVersion
         engine.environment = configuration.environment
@@ -117,7 +117,7 @@ enum RunCommand {
         }
     }
 
-    /// Raises the limit of descriptors, and reduces the number of calls if the limit is too low.
+    /// Raises the limit of descriptors. Returns the concurrency, reduced if the limit is too low for it.
     private static func affordable(_ concurrency: Int, _ log: SharedLog) -> Int {
         let budget = DescriptorBudget.raised()
         guard budget.mostCalls < concurrency else { return concurrency }

@@ -22,6 +22,7 @@ enum ShowCommand {
             }
         })
 
+    /// Prints the job. False if it does not exist.
     private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
@@ -32,8 +33,8 @@ enum ShowCommand {
             where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
             """
         ).text(0, 0)
-        // json keeps the order of columns, which jsonb does not. A body may have 64 MiB, so only the shown part is
-        // read.
+        // json keeps the order of columns, which jsonb does not. The body is read separately and only as far as it is
+        // shown, because it may have 64 MiB.
         let job = try connection.query(
             """
             select c.key, c.value from (select \(columns) from postrider.job_status s where s.id = $1) s
@@ -56,15 +57,15 @@ enum ShowCommand {
                 .joined(separator: "\n" + label("")) + "\n"
         }
         Terminal.write(text)
-        let triesColumns = [
+        let attemptColumns = [
             "attempt", "worker", "started_at", "phase", "total_ms", "remote_ip", "status_code", "error_code", "error",
         ]
-        let list = triesColumns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
-        let tries = try connection.query(
+        let list = attemptColumns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
+        let attempts = try connection.query(
             "select \(list) from postrider.attempts where job_id = $1 order by attempt", &parameters)
-        if tries.rowCount > 0 {
-            let rows = (0..<tries.rowCount).map { row in triesColumns.indices.map { tries.text(row, $0) } }
-            Terminal.write("\n" + TextTable.format(triesColumns.map { $0.uppercased() }, rows))
+        if attempts.rowCount > 0 {
+            let rows = (0..<attempts.rowCount).map { row in attemptColumns.indices.map { attempts.text(row, $0) } }
+            Terminal.write("\n" + TextTable.format(attemptColumns.map { $0.uppercased() }, rows))
         }
         return true
     }

@@ -29,6 +29,7 @@ enum WatchCommand {
             }
         })
 
+    /// Shows the progress until the job has ended or a signal arrives.
     private static func watch(
         _ id: String?, _ connection: borrowing PGConnection, _ signals: borrowing SignalSource
     ) throws(PGError) -> ExitCode {

@@ -8,7 +8,7 @@ struct LogEvent: Equatable, Sendable {
         case info
         /// An operator should check it. The worker continues.
         case warning
-        /// The worker cannot continue.
+        /// The database refused to store a job's result. The worker continues.
         case error
     }
 

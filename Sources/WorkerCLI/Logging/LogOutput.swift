@@ -9,18 +9,21 @@ internal import Glibc
 struct LogOutput: ~Copyable {
     /// The longest write to a pipe that is atomic. C: `PIPE_BUF`.
     private static let portion = 4096
-    /// The log may wait for this time in each second: 100 ms.
-    private static let patience: Int32 = 100
+    /// The longest wait for room in each second, in milliseconds.
+    private static let maxWait: Int32 = 100
+    /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
 
     private let descriptor: Int32
+    /// Whether this type opened the descriptor. Then it is non-blocking, and the deinit closes it.
     private let isOwn: Bool
     /// The rest of a line whose beginning was written.
     private var rest: ArraySlice<UInt8> = []
     /// How many lines were dropped since the last written one.
     private(set) var dropped = 0
-    private var patienceLeft = LogOutput.patience
-    private var patienceSince: UInt64 = 0
+    /// How many milliseconds of `maxWait` are left in the second that began at `waitSecondStart`.
+    private var waitLeft = LogOutput.maxWait
+    private var waitSecondStart: UInt64 = 0
 
     /// Writes to this descriptor, which the caller keeps open.
     ///
@@ -38,7 +41,7 @@ struct LogOutput: ~Copyable {
         if isOwn { close(descriptor) }
     }
 
-    /// Whether the last line is complete, so that another one may begin.
+    /// Writes the rest of the last line. Returns whether that line is now complete, so that another one may begin.
     mutating func isFree() -> Bool {
         if !rest.isEmpty { push(rest) }
         return rest.isEmpty
@@ -83,7 +86,8 @@ struct LogOutput: ~Copyable {
         rest = []
     }
 
-    /// Writes without blocking. C: `send`, because systemd provides a socket; `poll` and `write`.
+    /// Writes one portion without blocking, and returns its size as `write` does. C: `send`, because systemd provides a
+    /// socket; `poll` and `write`.
     private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = min(bytes.count, LogOutput.portion)
         if !isOwn {
@@ -99,15 +103,15 @@ struct LogOutput: ~Copyable {
 
     /// Waits for room, within the time that is left in this second.
     private mutating func waitsForRoom() -> Bool {
-        let asked = LogOutput.now
-        if asked >= patienceSince + LogOutput.second {
-            patienceSince = asked
-            patienceLeft = LogOutput.patience
+        let start = LogOutput.now
+        if start >= waitSecondStart + LogOutput.second {
+            waitSecondStart = start
+            waitLeft = LogOutput.maxWait
         }
-        guard patienceLeft > 0 else { return false }
-        let isReady = hasRoom(within: patienceLeft)
+        guard waitLeft > 0 else { return false }
+        let isReady = hasRoom(within: waitLeft)
         // A wait of less than a millisecond counts as one, since the thread has yielded.
-        patienceLeft -= max(1, Int32(clamping: (LogOutput.now - asked) / 1_000_000))
+        waitLeft -= max(1, Int32(clamping: (LogOutput.now - start) / 1_000_000))
         return isReady
     }
 

@@ -37,6 +37,7 @@ struct LogWriter: ~Copyable {
         return String(decoding: line, as: UTF8.self)
     }
 
+    /// Replaces `line` by the line of an event.
     private mutating func build(_ event: LogEvent, seconds: Int, milliseconds: Int) {
         line.removeAll(keepingCapacity: true)
         switch format {
@@ -69,7 +70,7 @@ struct LogWriter: ~Copyable {
         append("\n")
     }
 
-    /// Whether the text needs no quotes in the text format.
+    /// Whether the text needs no quotes in the text format: visible ASCII without `"`, `=` and `\`.
     private static func isPlain(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D && $0 != 0x5C }
     }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file system that does not answer, as one of NFS does whose server is gone: syncs and reads of one file do not
-// return. The program's own functions come before those of libc, so what is tested calls these.
+// A file system that does not answer, like NFS without its server: syncs and reads of one file block.
+//
+// The test program defines fsync, fdatasync, posix_fadvise and pread itself. Its functions take precedence over libc,
+// so the tested code calls them.
 #ifndef SILENT_DISK_H
 #define SILENT_DISK_H
 
-/// From now on no sync or read of the file with this absolute path returns, until `silent_disk_speak`; of those
-/// that it is asked for, so many first ones do.
+/// Blocks syncs and reads of the file with this absolute path until `silent_disk_speak`. The first `passing` calls do
+/// not block.
 void silent_disk_begin(const char *_Nonnull path, int passing);
-/// All return.
+/// Lets all blocked calls return, and blocks no further ones.
 void silent_disk_speak(void);
-/// How many threads wait.
+/// The number of blocked threads.
 int silent_disk_waiting(void);
 
 #endif

@@ -219,8 +219,10 @@ struct AdminPagesTests {
         for (method, path, status) in [
             ("GET", "/", 200), ("GET", "/metrics/", 404), ("GET", "/jobs/1/", 404), ("GET", "/jobs/x", 404),
             ("GET", "/jobs/17", 404), ("GET", "/jobs/99999999999999999999", 404), ("GET", "/jobs?id=x", 404),
-            ("GET", "/../etc/passwd", 404), ("GET", "/dashboard.css", 200), ("HEAD", "/", 200), ("POST", "/jobs/1", 405),
-            ("GET", "/healthz?x=1", 200), ("HEAD", "/healthz", 200), ("HEAD", "/nowhere", 404), ("POST", "/metrics", 405),
+            ("GET", "/../etc/passwd", 404), ("GET", "/dashboard.css", 200), ("HEAD", "/", 200),
+            ("POST", "/jobs/1", 405),
+            ("GET", "/healthz?x=1", 200), ("HEAD", "/healthz", 200), ("HEAD", "/nowhere", 404),
+            ("POST", "/metrics", 405),
             ("DELETE", "/", 405), ("OPTIONS", "/healthz", 405),
         ] {
             #expect(try watched.pages.read(path, method: method).status == status, "\(method) \(path)")

@@ -37,8 +37,10 @@ struct DashboardAnswerTests {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         for (host, isAnswered) in [
-            ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true), ("[::1]:80", true),
-            ("rebound.example.com", false), ("127.0.0.1.example.com:80", false), ("localhost.example.com", false), ("", false),
+            ("127.0.0.1", true), ("127.0.0.1:9464", true), ("localhost:9464", true), ("LOCALHOST", true),
+            ("[::1]:80", true),
+            ("rebound.example.com", false), ("127.0.0.1.example.com:80", false), ("localhost.example.com", false),
+            ("", false),
         ] {
             for path in ["/", "/metrics", "/jobs/1"] {
                 let status = try watched.pages.read(path, headers: ["Host: \(host)"]).status

@@ -29,7 +29,7 @@ struct ExplainHoldTests {
               ('default', 'l', 4), ('mail', 'l', 0);
             insert into postrider_internal.lane_permits (lane, worker, permits, wanted) select id, 1, 3, 3
               from postrider.lanes;
-            insert into postrider_internal.lane_rates (lane, next_slot) select id, '2999-01-01 10:00+00'
+            insert into postrider_internal.lane_rates (lane, last_slot) select id, '2999-01-01 10:00+00'
               from postrider.lanes
             """)
     }
@@ -95,7 +95,7 @@ struct ExplainHoldTests {
                 == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
         )
         // The next call of the lane may begin now, but this job's call may not.
-        try queue.connection.execute("update postrider_internal.lane_rates set next_slot = '-infinity'")
+        try queue.connection.execute("update postrider_internal.lane_rates set last_slot = '-infinity'")
         #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so that "))

@@ -272,7 +272,7 @@ struct StatusTests {
             select postrider.pause_queue('mail');
             select postrider.pause_lane('api');
             insert into postrider.lanes (name, rate_limit, rate_period) values ('slow', 1, '1 h');
-            insert into postrider_internal.lane_rates (lane, next_slot)
+            insert into postrider_internal.lane_rates (lane, last_slot)
             select id, '2999-01-01 10:00+00' from postrider.lanes where name = 'slow';
             set timezone = 'UTC'
             """)

@@ -105,10 +105,10 @@ struct RefusedEndpointTests {
         #expect(reason.contains("GET api x") && reason.contains("GET api y"), "\(reason)")
         let sentence = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
         #expect(sentence.contains("the API refuses each token"), "\(sentence)")
-        // A new token alone does not end the doubt. One job is sent, for an endpoint that has not refused.
+        // A new token alone does not end the hold. The worker sends one job as a probe, to an endpoint that has not
+        // refused.
         try passTime(queue)
         try TestClock.wait(30, for: "the probe") { api.log(" /api/z").count == 1 }
-        try queue.wait(until: "select version = 3 from postrider.credentials")
         try api.set("{}")
         try passTime(queue)
         try queue.waitUntilDone()
@@ -127,6 +127,7 @@ struct RefusedEndpointTests {
         try queue.connection.execute(
             "insert into postrider.jobs (service, url) select 'api', p from unnest(array['x', 'y']) p")
         try queue.wait(until: "select held_since is not null from postrider.credential_status")
+        // If a probe were due, the worker would send the job itself as the probe.
         try queue.connection.execute("update postrider_internal.refreshes set probe_at = now() + interval '1 min'")
         let id = try queue.insert("service, url", "'api', 'z'")
         try passTime(queue)

@@ -23,7 +23,7 @@ struct TokenLeaseTests {
     }
 
     private func end(_ queue: borrowing TestQueue, _ epoch: String?, _ rest: String) throws -> Int64 {
-        try queue.number("select postrider_internal.refresh_end('c', \(epoch ?? "0"), 1, \(rest))::int")
+        try queue.number("select postrider_internal.store_refresh('c', \(epoch ?? "0"), 1, \(rest))::int")
     }
 
     @Test func `one worker refreshes, and a late token is kept as a spare for a refused refresh`() throws {
@@ -70,7 +70,7 @@ struct TokenLeaseTests {
             """
             create function pg_temp.wait_after(epoch bigint, wait_ms bigint) returns bigint language plpgsql as $$
             begin
-              perform postrider_internal.refresh_end('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
+              perform postrider_internal.store_refresh('c', epoch, 1, 'r', null, '{}', null, wait_ms, 'no');
               return (select ceil(extract(epoch from r.due_at - clock_timestamp()))
                       from postrider_internal.refreshes r);
             end $$

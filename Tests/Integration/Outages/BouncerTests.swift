@@ -27,6 +27,7 @@ struct BouncerTests {
             try TestClock.wait(5, for: "call \(number)") { !target.requests("/ok/single/\(number)").isEmpty }
             #expect(TestClock.seconds(since: inserted) < Soak.seconds(1))
         }
+        // Behind PgBouncer a worker cannot receive NOTIFY, so it never registers as idle.
         #expect(try queue.number("select count(*) from postrider_internal.idle_workers") == 0)
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
         #expect(worker.end(15) == 0)
@@ -86,9 +87,12 @@ struct BouncerTests {
         let bouncer = try Bouncer(before: cluster)
         let worker = try RunningWorker(bouncer.connectionString, concurrency: 16, ["--prepare", "off"])
         try worker.wait(for: "partition_added")
+        // With a large overflow the new range begins a hundred million ids ahead, and the ids jump there
+        // (bound_overflow.sql).
         if isLarge { try queue.wait(until: "select last_value > 100000000 from postrider.jobs_id_seq") }
         try queue.insert(300, "url", "'\(target.url)/ok/' || i")
         try queue.wait(20, until: "select count(*) = 300 from postrider.job_status where state = 'succeeded'")
+        // Without a jump the ids go on at 1,999,901: jobs_2 ends at 2,000,000 and takes 100 jobs, jobs_3 takes 200.
         #expect(try queue.number("select count(*) from postrider_internal.jobs_3") == (isLarge ? 300 : 200))
         #expect(try queue.number("select count(*) from postrider_internal.results_3") == (isLarge ? 300 : 200))
         #expect(worker.count(of: "statement_failed") == 0, "\(worker.output)")
@@ -102,7 +106,7 @@ struct BouncerTests {
         let queue = try TestQueue(on: cluster)
         let bouncer = try Bouncer(before: cluster, connections: 4)
         let worker = try RunningWorker(bouncer.connectionString, ["--prepare", "off"])
-        // Before that, the leader declares no worker lost.
+        // The leader declares a worker lost only after some worker has had heartbeats without a gap for 10 s.
         try queue.wait(
             until:
                 "select count(*) > 0 from postrider_internal.workers where steady_since < clock_timestamp() - interval '10 s'"

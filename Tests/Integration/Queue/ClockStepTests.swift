@@ -33,7 +33,7 @@ struct ClockStepTests {
         defer { worker.kill() }
         let first = try queue.insert("url, lane", "'\(target.url)/ok', 'l'")
         try queue.wait(for: first, toBe: "succeeded")
-        try queue.connection.execute("update postrider_internal.lane_rates set next_slot = next_slot + interval '1 h'")
+        try queue.connection.execute("update postrider_internal.lane_rates set last_slot = last_slot + interval '1 h'")
         try queue.insert(20, "url, lane", "'\(target.url)/ok', 'l'")
         try queue.waitUntilDone(10)
         #expect(try queue.states() == "succeeded 21")

@@ -3,22 +3,25 @@
 import Synchronization
 import TestSupport
 
-/// The target of `JobStorm`: `/KIND/MS/N`, and `/token` for the current token.
+/// The target of `JobStorm`.
+///
+/// `/KIND/MS/N` waits MS milliseconds, then gives the answer of `StormJob.Kind`. N only distinguishes paths. `/token`
+/// returns the current token.
 final class StormTarget: Sendable {
     let server: TargetServer
-    private let day: Day
+    private let answers: Answers
 
     init() throws {
-        let day = Day()
-        server = try TargetServer { day.answer($0) }
-        self.day = day
+        let answers = Answers()
+        server = try TargetServer { answers.answer($0) }
+        self.answers = answers
     }
 
     /// Ends the token if a job has used it; `/token` then returns another one.
     ///
     /// Returns false if no job has used it. Then the token may still be on its way to the workers.
     func endToken() -> Bool {
-        day.token.withLock { token in
+        answers.token.withLock { token in
             guard token.isUsed else { return false }
             token = Token(number: token.number + 1)
             return true
@@ -31,7 +34,8 @@ final class StormTarget: Sendable {
         var text: String { "t\(number)" }
     }
 
-    private final class Day: Sendable {
+    /// The answers and the current token. The closure of `server` captures them before `self` is complete.
+    private final class Answers: Sendable {
         let token = Mutex(Token())
 
         func answer(_ request: TargetRequest) -> [TargetStep] {

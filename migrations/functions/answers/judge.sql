@@ -36,7 +36,7 @@ declare
       where c.job_id = any (array(select x.job_id from unnest(p_attempts) x)));
   v_has_credentials boolean := false;
   v_has_cookies boolean := false;
-  v_waits boolean := false;                -- p_waits of finish
+  v_waits boolean := false;                -- p_has_waits of finish
 begin
   for i in 1 .. cardinality(p_attempts) loop
     v_attempt := p_attempts[i];
@@ -80,7 +80,7 @@ begin
       select * into v_call from postrider_internal.cache_flights c
         where c.job_id = v_attempt.job_id and c.fence = v_attempt.fence;
       v_attempt.cache := v_call.reason;
-      if v_call.asks and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
+      if v_call.is_conditional and v_attempt.status = 304 and v_attempt.code is distinct from 'too_expensive' then
         select * into v_kept from postrider_internal.revalidated_answer(v_call, v_job, p_app_version,
             v_attempt.headers);
         if v_kept.status is not null and not coalesce(v_attempt.redirected, false) then

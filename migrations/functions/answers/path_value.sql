@@ -7,7 +7,7 @@ declare
   v_all jsonb;
 begin
   v_all := jsonb_path_query_array(p_json, p_path, '{}', true);
-  if not postrider_internal.extract_is_plural(p_path) and jsonb_array_length(v_all) < 2 then
+  if not postrider_internal.is_plural_extract(p_path) and jsonb_array_length(v_all) < 2 then
     return v_all -> 0;
   end if;
   return v_all;

@@ -8,6 +8,7 @@ declare
 begin
   v_text := convert_from(p_body, 'UTF8');
   v_json := v_text::jsonb;
+  -- 2,000 bytes hold at most 222 numbers like 1e131071, 29 MB when written out. PostgreSQL can print such a row.
   return case when octet_length(v_text) <= 2000 or not postrider_internal.has_endless_numbers(v_text, v_json)
     then v_json end;
 exception when others then
@@ -19,4 +20,4 @@ exception when others then
 end
 $$;
 comment on function postrider_internal.try_jsonb(bytea) is
-  E'a body as jsonb; null if it is not UTF-8, not JSON, or JSON that jsonb cannot hold (like \\u0000)';
+  E'a body as jsonb; null if it is not UTF-8, not JSON, not storable (\\u0000), or has_endless_numbers';

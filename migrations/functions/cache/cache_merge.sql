@@ -4,7 +4,7 @@
 -- skipped. The stored Date and Age no longer apply, even if the 304 has no new ones.
 --
 -- judge calls this with hash joins off, and an answer may have thousands of lines.
-create or replace function postrider_internal.cache_merge(p_kept bytea, p_news bytea) returns bytea
+create or replace function postrider_internal.cache_merge(p_kept bytea, p_new_headers bytea) returns bytea
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 set enable_hashjoin = on
@@ -17,7 +17,7 @@ begin
        where l.line <> '' and split_part(l.line, ':', 1) not in ('age', 'date')),
     updates as (
       select l.line, split_part(l.line, ':', 1) as name, l.place
-        from string_to_table(convert_from(p_news, 'LATIN1'), E'\n') with ordinality as l(line, place)
+        from string_to_table(convert_from(p_new_headers, 'LATIN1'), E'\n') with ordinality as l(line, place)
        where l.line <> '' and split_part(l.line, ':', 1) not in (
                'content-length', 'content-encoding', 'content-type', 'content-range', 'transfer-encoding', 'connection',
                'keep-alive', 'set-cookie'))

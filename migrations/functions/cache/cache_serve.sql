@@ -100,7 +100,7 @@ begin
   marked as (
     select l.*, l.reason in ('hit', 'stale') as serves, l.reason = 'cache_expired' and l.is_own
              -- With other methods the server answers a failed If-None-Match with 412 (RFC 9110 section 13.1.2).
-             and l.method in ('GET', 'HEAD') and not l.asks_itself as asks from looked l)
+             and l.method in ('GET', 'HEAD') and not l.asks_itself as is_conditional from looked l)
   select array_agg(row(
              h.track, h.seq, h.fence, h.job, 's', h.status, null, null, h.answered, h.body, null,
              null, null, null, null, null, null, null, null, null, null,
@@ -121,8 +121,8 @@ begin
          array_agg(h.key) filter (where not h.serves) as miss_key,
          array_agg(h.reason) filter (where not h.serves) as miss_reason,
          array_agg(not h.ignore_cache) filter (where not h.serves) as miss_joins,
-         array_agg(case when h.asks then h.etag end) filter (where not h.serves) as miss_etag,
-         array_agg(case when h.asks then h.last_modified end) filter (where not h.serves) as miss_modified
+         array_agg(case when h.is_conditional then h.etag end) filter (where not h.serves) as miss_etag,
+         array_agg(case when h.is_conditional then h.last_modified end) filter (where not h.serves) as miss_modified
     into v
     from marked h;
 

@@ -8,7 +8,8 @@ language sql immutable parallel safe
 as $$
   select postrider_internal.url_query(
     split_part(p_url, '#', 1),
-    coalesce(postrider_internal.query_beside(p_common - p_ignore, p_url), '{}') || coalesce(p_query - p_ignore, '{}'))
+    coalesce(postrider_internal.query_without_url_names(p_common - p_ignore, p_url), '{}')
+      || coalesce(p_query - p_ignore, '{}'))
 $$;
 comment on function postrider_internal.cache_url(text, jsonb, jsonb, text[]) is
   'http mode: the URL of a job with the arguments of its query and service, as used in its key';

@@ -21,7 +21,7 @@ declare
   v_attempt postrider_internal.finished_attempt;
   v_serves boolean;
   v_is_locked boolean;
-  v_patience text := '20ms';               -- lock_timeout for the next entry
+  v_lock_timeout text := '20ms';           -- lock_timeout for the next entry
   v_timeout constant text := current_setting('lock_timeout');
   v_keys bytea[] := '{}';
   v_all boolean[] := '{}';                 -- whether to release all jobs that wait for the key, or the first
@@ -56,7 +56,7 @@ begin
       v_serves := true;
       -- An error while an answer is stored must never roll back its batch.
       begin
-        perform set_config('lock_timeout', v_patience, true);
+        perform set_config('lock_timeout', v_lock_timeout, true);
         if v_attempt.cache = 'stale' then
           update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp()
             where e.key = v_call.key;
@@ -91,7 +91,7 @@ begin
         perform set_config('lock_timeout', v_timeout, true);
       exception
         when lock_not_available then
-          v_patience := '1ms';
+          v_lock_timeout := '1ms';
           v_is_locked := true;
           v_serves := false;
         when others then
@@ -105,7 +105,7 @@ begin
             on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
-    elsif v_call.asks and v_attempt.status = 304 and v_attempt.redirected then
+    elsif v_call.is_conditional and v_attempt.status = 304 and v_attempt.redirected then
       -- The URL now redirects elsewhere. The next attempt must not revalidate this answer. A locked entry is skipped.
       update postrider.cache_entries e set etag = null, last_modified = null
        where e.ctid = any (array(

@@ -31,7 +31,7 @@ declare
   v_waiting bigint[] := '{}';
   v_found bigint[];                        -- jobs that can use the answer of the leading job, so they wait
   v_parallel bigint[];                     -- jobs that cannot use it, so they are called at the same time
-  v_patience text := current_setting('lock_timeout');
+  v_lock_timeout text := current_setting('lock_timeout');
 begin
   v_left := array(
     select x.job from unnest(p_job, p_key, p_joins) as x(job, key, joins)
@@ -43,8 +43,8 @@ begin
       if i > 1 then
         perform set_config('lock_timeout', '20ms', true);
       end if;
-      insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag,
-                                                    last_modified, app_version)
+      insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, is_conditional, base, key, reason,
+                                                    etag, last_modified, app_version)
       select n.job, n.fence, n.seq, n.track, true, n.etag is not null or n.modified is not null, n.base, n.key,
              n.reason, n.etag, n.modified, p_app_version
         from (select distinct on (x.key) x.*
@@ -59,7 +59,7 @@ begin
       end if;
       exit;
     end;
-    perform set_config('lock_timeout', v_patience, true);
+    perform set_config('lock_timeout', v_lock_timeout, true);
     v_left := array(
       select x.job from unnest(p_fence, p_job) as x(fence, job)
        where x.job = any (v_left)
@@ -119,8 +119,8 @@ begin
     v_waiting := v_waiting || v_found;
     v_left := array(select l from unnest(v_left) l where l <> all (v_found || v_parallel));
   end loop;
-  insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, asks, base, key, reason, etag,
-                                                last_modified, app_version)
+  insert into postrider_internal.cache_flights (job_id, fence, seq, track, leads, is_conditional, base, key, reason,
+                                                etag, last_modified, app_version)
   select x.job, x.fence, x.seq, x.track, false, x.etag is not null or x.modified is not null, x.base, x.key, x.reason,
          x.etag, x.modified, p_app_version
     from unnest(p_track, p_seq, p_fence, p_job, p_base, p_key, p_reason, p_etag, p_modified)

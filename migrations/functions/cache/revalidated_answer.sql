@@ -2,12 +2,12 @@
 -- The entry may have been replaced since the call began. The new answer may have the same validators, but another
 -- version, another user, or a status that this job does not accept.
 create or replace function postrider_internal.revalidated_answer(
-  p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_news bytea,
+  p_call postrider_internal.cache_flights, p_job postrider.jobs, p_app_version text, p_new_headers bytea,
   out status smallint, out headers bytea, out body bytea)
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select e.status, postrider_internal.cache_merge(e.headers, p_news), e.body
+  select e.status, postrider_internal.cache_merge(e.headers, p_new_headers), e.body
     from postrider.cache_entries e
    where e.key = p_call.key and e.etag is not distinct from p_call.etag
      and e.last_modified is not distinct from p_call.last_modified

@@ -28,7 +28,7 @@ begin
   if not postrider_internal.service_applies(p_job.url, p_service) then
     p_service.headers := null;
   end if;
-  v_entry.url := postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
+  v_entry.url := postrider_internal.url_without_login(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
   v_entry.bytes := octet_length(v_body) + octet_length(v_headers) + octet_length(v_entry.url) + 300;
   if v_key is null or p_status in (206, 304) or convert_from(v_headers, 'LATIN1') ~ E'(^|\\n)set-cookie:'
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: clients/client_is_exempt.sql
+-- after: clients/is_exempt_client.sql
 -- planner: no-jit, no-seqscan, no-bitmapscan
 -- While client_limits has rows, queue_new_jobs calls this once for each role among the rows of an INSERT. The result is
 -- the first column that exceeds a limit. Without one, the INSERT is recorded for the leader's count.
@@ -42,7 +42,7 @@ begin
          select x.so_far, x.new_lanes
            from postrider_internal.client_deltas x
           where x.xact = pg_current_xact_id() and x.role = v_role order by x.so_far desc limit 1) d on true;
-  if not found or postrider_internal.client_is_exempt(v_role) then
+  if not found or postrider_internal.is_exempt_client(v_role) then
     return;
   end if;
   v_unfinished := greatest(v_limits.unfinished, v_limits.recounted, 0) + coalesce(v_limits.so_far, 0) + p_jobs;
@@ -64,7 +64,7 @@ begin
       or p_is_endless and v_limits.max_timeout is not null or p_body > v_limits.max_request_body
       or p_downloads and not v_limits.may_download or v_new <> '{}' and v_lanes > v_limits.max_lanes
       or p_jobs > 0 and v_unfinished > v_limits.max_unfinished)
-     and (v_role = v_acting or not postrider_internal.client_is_exempt(v_acting)) then
+     and (v_role = v_acting or not postrider_internal.is_exempt_client(v_acting)) then
     select d.c, d.r, d.h into column_name, reason, hint
       from (select format('client %s', v_role) as client) w
      cross join lateral (values

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: clients/client_is_exempt.sql
+-- after: clients/is_exempt_client.sql
 create or replace function postrider_internal.limits_of(p_role text) returns postrider.client_limits
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -11,7 +11,7 @@ begin
   if not found then
     select l.* into v_limits from postrider.client_limits l where l.role = '*';
   end if;
-  return case when v_limits.role is not null and not postrider_internal.client_is_exempt(p_role) then v_limits end;
+  return case when v_limits.role is not null and not postrider_internal.is_exempt_client(p_role) then v_limits end;
 end
 $$;
 comment on function postrider_internal.limits_of(text) is

@@ -36,7 +36,7 @@ declare
   v_has_ended boolean;
   v_is_locked boolean;
   v_timeout constant text := current_setting('lock_timeout');
-  v_patience text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000
+  v_lock_timeout text := extract(epoch from least(interval '500 ms', nullif(v_timeout::interval, interval '0'))) * 1000
     || 'ms';
   v_resend constant text := 'the server refused the token; the job is sent again with a newer one, and no attempt is used';
 begin
@@ -71,12 +71,12 @@ begin
   for k in 1 .. cardinality(v_names) loop
     v_is_locked := false;
     begin
-      perform set_config('lock_timeout', v_patience, true);
+      perform set_config('lock_timeout', v_lock_timeout, true);
       select * into v_credential from postrider.credentials c where c.name = v_names[k] for no key update;
     exception when lock_not_available then
       v_is_locked := true;
       -- An open transaction may have changed every credential.
-      v_patience := '1ms';
+      v_lock_timeout := '1ms';
     end;
     perform set_config('lock_timeout', v_timeout, true);
     if v_is_locked then

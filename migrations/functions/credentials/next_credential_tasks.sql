@@ -37,7 +37,7 @@ begin
     from postrider.credentials c
     join postrider_internal.refreshes r on r.credential = c.name
     join postrider_internal.secrets s on s.credential = c.name
-   where c.state in ('refreshing', 'cooldown') and postrider_internal.refresh_is_due(r, c.state)
+   where c.state in ('refreshing', 'cooldown') and postrider_internal.is_refresh_due(r, c.state)
      and (p_has_key or s.sealed is null)
      and p_can_refresh and c.name <> all (p_except)
    order by r.due_at
@@ -50,7 +50,7 @@ begin
   update postrider_internal.refreshes r
      set worker = p_worker, epoch = nextval('postrider_internal.fences'), until = clock_timestamp() + interval '14 s',
          began_at = clock_timestamp()
-   where r.credential = v_credential.name and postrider_internal.refresh_is_due(r, v_credential.state)
+   where r.credential = v_credential.name and postrider_internal.is_refresh_due(r, v_credential.state)
   returning r.epoch into v_epoch;
   if not found then
     return;

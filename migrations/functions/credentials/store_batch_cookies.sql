@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_call record;
-  v_patience text := '20ms';
+  v_lock_timeout text := '20ms';
 begin
   -- In the order of locks.
   for v_call in
@@ -18,9 +18,9 @@ begin
      order by hashtext(j.service), x.seq
   loop
     if not postrider_internal.store_cookies(
-         v_call.service, v_call.credential, v_call.version, v_call.fence, v_call.cookies, v_patience) then
+         v_call.service, v_call.credential, v_call.version, v_call.fence, v_call.cookies, v_lock_timeout) then
       -- A transaction that locks one jar may lock many, so the next jars get almost no wait.
-      v_patience := '1ms';
+      v_lock_timeout := '1ms';
     end if;
   end loop;
 end

@@ -16,10 +16,10 @@
 -- deletes the service holds the row of the service. This function runs at the end of a call, and a timeout would lose
 -- its whole batch.
 --
--- So it waits p_patience for rows and ten times as long for the advisory lock. Then it drops the changes of this call,
--- because a result is more important than a cookie.
+-- So it waits p_lock_timeout for rows and ten times as long for the advisory lock. Then it drops the changes of this
+-- call, because a result is more important than a cookie.
 create or replace function postrider_internal.store_cookies(
-  p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_patience text default '20ms')
+  p_service text, p_credential text, p_version bigint, p_fence bigint, p_lines text, p_lock_timeout text default '20ms')
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -41,9 +41,9 @@ begin
     --
     -- One writer for each jar: cookies come in any order, and two batches would wait for each other. The lock is short.
     -- But any session of the database may take the same advisory lock and hold it.
-    perform set_config('lock_timeout', (10 * extract(milliseconds from p_patience::interval))::int || 'ms', true);
+    perform set_config('lock_timeout', (10 * extract(milliseconds from p_lock_timeout::interval))::int || 'ms', true);
     perform pg_advisory_xact_lock(1886351475, hashtext(p_service));
-    perform set_config('lock_timeout', p_patience, true);
+    perform set_config('lock_timeout', p_lock_timeout, true);
     delete from postrider_internal.cookies c
      where c.service = p_service and c.credential = p_credential and c.login <= v_login
        and (c.login < v_login or E'\t' || c.line = any (string_to_array(p_lines, E'\n')));

@@ -50,7 +50,7 @@ begin
       return v_text;
     end if;
   end if;
-  v_page := postrider_internal.page_reached(v_job);
+  v_page := postrider_internal.next_page_phrase(v_job);
   v_lane := postrider_internal.job_lane(coalesce(v_job.lane, v_job.service), v_job.url);
   v_idle := postrider_internal.explain_absence(v_job.queue);
   v_text := postrider_internal.explain_scheduled(v_job, v_lane, v_idle, v_page);

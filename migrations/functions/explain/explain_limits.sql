@@ -31,10 +31,10 @@ begin
       p_lane.max_in_flight);
   end if;
   if p_lane.rate_limit is not null then
-    -- Times up to next_slot are given away. The next one follows as in acquire_lane_permits.
+    -- Times up to last_slot are given away. The next one follows as in acquire_lane_permits.
     v_spacing := (p_lane.rate_period + least(p_lane.rate_period * 0.02, interval '100 ms')) / p_lane.rate_limit;
     v_slot := greatest(
-      (select s.next_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id),
+      (select s.last_slot + v_spacing from postrider_internal.lane_rates s where s.lane = p_lane.id),
       clock_timestamp());
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
     -- In a fast lane whose next call may begin now, the jobs wait for workers.

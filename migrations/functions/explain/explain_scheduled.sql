@@ -46,7 +46,7 @@ begin
     postrider_internal.explain_budget(p_lane, v_attempt),
     ', but ' || postrider_internal.explain_hold(p_job.queue, p_lane, p_idle, v_at, null, null),
     postrider_internal.explain_deadline(v_expires, v_at),
-    case when v_attempt > 0 or exists (select from postrider_internal.count_throttled_attempts(p_job.id, v_attempt + 1))
+    case when v_attempt > 0 or exists (select from postrider_internal.throttled_attempts(p_job.id, v_attempt + 1))
       then (
            select format('; try %s ended with %s: %s', t.attempt, t.error_code, t.error)
              from postrider_internal.past_attempts t where t.job_id = p_job.id and t.error_code is not null

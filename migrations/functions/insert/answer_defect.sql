@@ -18,8 +18,8 @@ begin
      'result_type', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
     (p_job.response_format = 'xml' and p_job.require_data,
      'require_data', 'is for JSON, and response_format is xml', 'Leave one of them out.'),
-    (p_job.extract is not null and postrider_internal.path_text_defect(p_job.extract) is not null,
-     'extract', postrider_internal.path_text_defect(p_job.extract), 'Like $.data.result or $.items[*].id.')
+    (p_job.extract is not null and postrider_internal.jsonpath_text_defect(p_job.extract) is not null,
+     'extract', postrider_internal.jsonpath_text_defect(p_job.extract), 'Like $.data.result or $.items[*].id.')
   ) as d(bad, c, r, h)
   where d.bad limit 1;
   if column_name is not null then

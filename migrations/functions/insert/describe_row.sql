@@ -6,7 +6,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format('row %s', p_place)
       || coalesce(format(', url "%s"', regexp_replace(
-           left(postrider_internal.url_shown(split_part(split_part(p_url, '?', 1), '#', 1)), 200),
+           left(postrider_internal.url_without_login(split_part(split_part(p_url, '?', 1), '#', 1)), 200),
            E'[\\x01-\\x1f\\x7f]', '?', 'g')), '')
 $$;
 comment on function postrider_internal.describe_row(bigint, text) is

@@ -45,8 +45,8 @@ begin
     elsif v_part ->> 'name' ~ E'[\\x01-\\x1f\\x7f]' or v_part ->> 'filename' ~ E'[\\x01-\\x1f\\x7f]'
        or v_part ->> 'type' ~ E'[\\x01-\\x1f\\x7f]' then
       reason := format('$[%s]: name, filename or type holds a line break or control character', v_place);
-    elsif v_part ? 'file' and postrider_internal.path_defect(v_part ->> 'file') is not null then
-      reason := format('$[%s].file %s', v_place, postrider_internal.path_defect(v_part ->> 'file'));
+    elsif v_part ? 'file' and postrider_internal.file_path_defect(v_part ->> 'file') is not null then
+      reason := format('$[%s].file %s', v_place, postrider_internal.file_path_defect(v_part ->> 'file'));
       hint := 'Give a path below the worker''s --files directory, like uploads/cat.jpg.';
     elsif v_part ? 'max_bytes' and ((v_part ->> 'max_bytes')::numeric not between 1 and 1e15
                                     or (v_part ->> 'max_bytes')::numeric % 1 <> 0) then

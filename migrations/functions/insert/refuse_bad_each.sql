@@ -14,9 +14,9 @@ begin
     -- In a spec the key of the list is "each".
     select '$' || replace(d.below, '.each', '.list') || ': ' || d.reason,
            replace(d.hint, '"each"', '"list"') into v_reason, v_hint
-      from postrider_internal.each_shape(case when p_each ? 'list'
-                                         then p_each - 'list' || jsonb_build_object('each', p_each -> 'list')
-                                     else p_each end) d
+      from postrider_internal.each_defect(case when p_each ? 'list'
+                                          then p_each - 'list' || jsonb_build_object('each', p_each -> 'list')
+                                      else p_each end) d
      where d.reason is not null;
     if v_reason is null then
       select '$.list: ' || d.reason, d.hint into v_reason, v_hint

@@ -53,7 +53,7 @@ begin
       on conflict do nothing;
   perform from postrider_internal.lane_rates s where s.lane = any (p_lanes) order by s.lane for update;
   for v in
-    select d.lane, d.used, d.hold, d.slots, n.max_in_flight, n.rate_limit, n.rate_period, s.next_slot
+    select d.lane, d.used, d.hold, d.slots, n.max_in_flight, n.rate_limit, n.rate_period, s.last_slot
       from unnest(p_lanes, p_used, p_hold, p_slots) as d(lane, used, hold, slots)
       left join postrider.lanes n on n.id = d.lane and (n.max_in_flight is not null or n.rate_limit is not null)
       left join postrider_internal.lane_rates s on s.lane = n.id
@@ -95,14 +95,14 @@ begin
     if v.rate_limit is not null then
       v_late := least(v.rate_period * 0.02, interval '100 ms');
       v_spacing := (v.rate_period + v_late) / v.rate_limit + interval '1 us';
-      -- Slots are given at most 250 ms ahead. If next_slot lies further ahead, the clock was set back since.
-      v_first := greatest(case when v.next_slot > v_now + interval '250 ms' then v_now
-                          else v.next_slot end + v_spacing, v_now);
+      -- Slots are given at most 250 ms ahead. If last_slot lies further ahead, the clock was set back since.
+      v_first := greatest(case when v.last_slot > v_now + interval '250 ms' then v_now
+                          else v.last_slot end + v_spacing, v_now);
       slots := least(v.slots, 100000,
         greatest(0, floor(extract(epoch from v_now + interval '250 ms' - v_first) / extract(epoch from v_spacing))
                  + 1))::int;
       if slots > 0 then
-        update postrider_internal.lane_rates s set next_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
+        update postrider_internal.lane_rates s set last_slot = v_first + (slots - 1) * v_spacing where s.lane = v.lane;
       end if;
       first_us := (extract(epoch from v_first) * 1000000)::bigint;
       spacing_us := (extract(epoch from v_spacing) * 1000000)::bigint;

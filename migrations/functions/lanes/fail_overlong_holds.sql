@@ -28,7 +28,7 @@ begin
      cross join lateral (select j.service from postrider.jobs j where j.id = r.job_id offset 0) j
       left join postrider.services s on s.name = j.service
      cross join lateral (
-           select min(o.started_at) as first from postrider_internal.count_throttled_attempts(r.job_id, r.attempt) o) t;
+           select min(o.started_at) as first from postrider_internal.throttled_attempts(r.job_id, r.attempt) o) t;
     continue when not found;
     if v_expires <= now() then
       p_attempts[v_at].verdict := 'f';

@@ -21,7 +21,7 @@
 --
 -- If an open transaction holds the rows, the pause goes to lane_pauses and has the same effect there. So the other jobs
 -- of this worker do not wait.
-create or replace function postrider_internal.pause_throttled_lanes(p_signs postrider_internal.lane_signal[])
+create or replace function postrider_internal.pause_throttled_lanes(p_signals postrider_internal.lane_signal[])
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -38,7 +38,7 @@ begin
            max(g.since) filter (where g.verdict = 'w') as refused,
            max(g.since) filter (where g.verdict in ('s', 'n')) as served,
            max(g.wait_ms) * interval '1 ms' as wait
-      from unnest(p_signs) g join postrider_internal.track_names t on t.id = g.track
+      from unnest(p_signals) g join postrider_internal.track_names t on t.id = g.track
      group by t.lane
      order by t.lane
   loop

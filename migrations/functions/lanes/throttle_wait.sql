@@ -8,7 +8,7 @@ as $$
   select case
     when p_wait_ms > 0 then least(greatest(p_wait_ms, 1000), 3600000) * interval '1 ms'
     else least(interval '15 min', interval '1 s' * power(2, least(count(*), 10)) * (1 + random() / 4)) end
-    from postrider_internal.count_throttled_attempts(p_job, p_attempt)
+    from postrider_internal.throttled_attempts(p_job, p_attempt)
 $$;
 comment on function postrider_internal.throttle_wait(bigint, int, bigint) is
   'the wait of a job that its server postponed: 1 s to 1 h; without Retry-After 1 s, doubled up to 15 min';

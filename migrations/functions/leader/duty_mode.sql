@@ -10,7 +10,7 @@
 create or replace function postrider_internal.duty_mode() returns text
 language sql stable parallel safe
 as $$
-  select coalesce(current_setting('postrider.is_told', true), '')
+  select coalesce(current_setting('postrider.duty_mode', true), '')
 $$;
 comment on function postrider_internal.duty_mode() is
   'which expressions this transaction may evaluate when it begins members of batches and chains';

@@ -4,10 +4,11 @@
 -- 2000 to new tracks, and feeds 20,000 from lists of one lane and 5000 from lists of several lanes. After jobs got new
 -- tracks, it feeds a tenth of that, and lists of several lanes at most every 100 ms.
 --
--- more: the next step should follow at once. latest: the last run_at that was promoted. owed: ends in outcomes are due.
--- has_crowd: the intake holds lists of several lanes.
+-- more: the next step should follow at once. latest: the last run_at that was promoted. has_due_outcomes: ends in
+-- outcomes are due. has_crowd: the intake holds lists of several lanes.
 create or replace function postrider_internal.run_queue_duties(p_worker int, p_epoch bigint, p_since timestamptz)
-returns table (leads boolean, moved bigint, more boolean, latest timestamptz, owed boolean, has_crowd boolean)
+returns table (leads boolean, moved bigint, more boolean, latest timestamptz, has_due_outcomes boolean,
+               has_crowd boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set lock_timeout = '100ms'

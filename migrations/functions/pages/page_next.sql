@@ -73,8 +73,8 @@ begin
       return;
     end if;
   end if;
-  v_called := postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
-  next := postrider_internal.url_shown(postrider_internal.url_resolve(coalesce(p_landed, v_called), next));
+  v_called := postrider_internal.url_without_login(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
+  next := postrider_internal.url_without_login(postrider_internal.url_resolve(coalesce(p_landed, v_called), next));
   if postrider_internal.url_is_upgrade(next, v_called) then
     -- Servers behind a TLS proxy often do not know that they are called by https.
     next := regexp_replace(next, E'^http://(\\[[^]]*\\]|[^:/?#]*)(:80)?', E'https://\\1', 'i');
@@ -116,11 +116,11 @@ begin
   end if;
   if substring(next from '^[^/]*//[^/?#]*') <> substring(v_called from '^[^/]*//[^/?#]*')
      and (lower(split_part(next, ':', 1) collate "C") <> lower(split_part(v_called, ':', 1) collate "C")
-          or postrider_internal.url_place(next) <> postrider_internal.url_place(v_called))
+          or postrider_internal.url_authority(next) <> postrider_internal.url_authority(v_called))
      and postrider_internal.url_is_upgrade(v_called, next) is not true then
     code := 'denied_redirect';
     error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
-      lower(split_part(next, ':', 1) collate "C"), postrider_internal.url_place(next));
+      lower(split_part(next, ':', 1) collate "C"), postrider_internal.url_authority(next));
     return;
   end if;
 

@@ -42,7 +42,8 @@ begin
 
     page.job_id := p_job.id;
     page.url := postrider_internal.url_query(
-      postrider_internal.url_shown(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service)), p_job.query);
+      postrider_internal.url_without_login(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service)),
+      p_job.query);
     page.status_code := p_status;
     page.items := result;
     page.count := jsonb_array_length(result);

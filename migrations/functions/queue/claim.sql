@@ -12,7 +12,7 @@
 -- has read the leases. The lock lives in shared memory and ends with the transaction.
 --
 -- synchronous_commit: if a crash of the server loses a claim, the claim never happened and its job runs again. So the
--- commit need not wait for the disk, if p_alone (no finish in the transaction) and no job is at_most_once.
+-- commit need not wait for the disk, if p_has_no_finish (no finish in the transaction) and no job is at_most_once.
 --
 -- JIT is off here and wherever a plan walks these tables. The estimate of the generic plan grows with the queue. Above
 -- 100,000 rows PostgreSQL compiled each claim anew (with 120,000 ready rows: 1.9 s instead of 7 ms).
@@ -28,14 +28,14 @@
 -- LIMIT pulls the nested loop lazily, so the claim locks only the rows it returns. Lock order: (track, seq).
 --
 -- A body of more than 64 KiB stays in the database until the worker has room for it. In this case large_body is its
--- size as sent, is_rich is true, and prepare returns the body. -1: the body may be large, but p_bare skips the check.
+-- size as sent, is_rich is true, and prepare returns the body. -1: the body may be large, but p_leases_only skips the
+-- check.
 --
--- p_bare: every job has is_rich = true, and the claim reads no query, headers or body. If a body is too large for a
--- value, a normal claim fails for all its jobs. With p_bare, prepare fails for that job alone.
+-- p_leases_only: every job has is_rich = true, and the claim reads no query, headers or body. If a body is too large
+-- for a value, a normal claim fails for all its jobs. With p_leases_only, prepare fails for that job alone.
 create or replace function postrider_internal.claim(
-  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_alone boolean,
-  p_lanes int[],
-  p_bare boolean default false)
+  p_worker int, p_above bigint, p_limit int, p_tracks int[], p_caps int[], p_marks bigint[], p_has_no_finish boolean,
+  p_lanes int[], p_leases_only boolean default false)
 returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
@@ -94,7 +94,7 @@ begin
   if v_has_hooks then
     v_has_start_hooks := exists (select from postrider.hooks h where h.event = 'will_start');
   end if;
-  if p_alone then
+  if p_has_no_finish then
     perform set_config('synchronous_commit', 'off', true);
   end if;
   v_fence := nextval('postrider_internal.fences');
@@ -121,33 +121,33 @@ begin
        set worker = p_worker, fence = v_fence, attempt = r.attempt + 1, since = now()
       from picked p
      where r.ctid = p.spot
-    returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey,
-      r.parent_id, r.has_callbacks)
+    returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey, r.parent_id, r.has_callbacks)
   select t.track, t.seq, t.fence, t.job_id, t.attempt,
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
-         case when j.query is not null and not p_bare then postrider_internal.pairs(j.query) end,
-         case when j.headers is not null and not p_bare then postrider_internal.pairs(j.headers) end,
+         case when j.query is not null and not p_leases_only then postrider_internal.pairs(j.query) end,
+         case when j.headers is not null and not p_leases_only then postrider_internal.pairs(j.headers) end,
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
-         case when p_bare or l.bytes is not null then null when j.body is not null then j.body else w.json end,
-         case when j.body_form is not null and not p_bare and l.bytes is null
+         case when p_leases_only or l.bytes is not null then null when j.body is not null then j.body else w.json end,
+         case when j.body_form is not null and not p_leases_only and l.bytes is null
            then postrider_internal.form_pairs(j.body_form) end,
-         case when not p_bare then postrider_internal.milliseconds(j.timeout) end, j.max_response,
-         case when j.ok_statuses is not null and not p_bare then postrider_internal.status_bounds(j.ok_statuses) end,
-         p_bare or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_start_hooks or w.is_filled,
-         t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes
+         case when not p_leases_only then postrider_internal.milliseconds(j.timeout) end, j.max_response,
+         case when j.ok_statuses is not null and not p_leases_only
+           then postrider_internal.status_bounds(j.ok_statuses) end,
+         p_leases_only or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_start_hooks
+           or w.is_filled, t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes
     from taken t
     join postrider.jobs j on j.id = t.job_id
    cross join lateral (
          select case when t.parent_id is not null
                   then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id)
                     else false end as is_filled,
-                case when j.body_json is not null and not p_bare and pg_column_size(j.body_json) <= 16384
+                case when j.body_json is not null and not p_leases_only and pg_column_size(j.body_json) <= 16384
                   then convert_to(j.body_json::text, 'UTF8') end as json
          offset 0) w
    cross join lateral (
-         select case when p_bare then case
+         select case when p_leases_only then case
                        when w.is_filled then -1 else postrider_internal.unread_body_bytes(j.body,
                            coalesce(j.body_json, j.body_form, j.body_parts)) end
                      when w.is_filled then postrider_internal.filled_body_bytes(t.job_id)

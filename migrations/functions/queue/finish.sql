@@ -20,7 +20,7 @@
 -- · b unprepared: the database refused to prepare the call and prepared others. No attempt used. Scheduled after
 --   growing waits, failed after 15 minutes of them.
 --
--- p_waits: some attempt may have the verdict w, d, b or l. Only then does the function check each attempt.
+-- p_has_waits: some attempt may have the verdict w, d, b or l. Only then does the function check each attempt.
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other.
@@ -29,7 +29,7 @@
 -- finish_nonfinal handles the attempts that do not simply end their job. Most batches have no such attempt. Setting up
 -- its four INSERTs took 18 of the 69 µs of every finish.
 create or replace function postrider_internal.finish(p_worker int, p_attempts postrider_internal.finished_attempt[],
-                                                     p_waits boolean default true)
+                                                     p_has_waits boolean default true)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -43,7 +43,7 @@ declare
   v_nonfinal postrider_internal.nonfinal_attempt[];
   v_has_servers boolean;
 begin
-  if p_waits then
+  if p_has_waits then
     p_attempts := postrider_internal.fail_stuck_downloads(postrider_internal.fail_overlong_holds(p_worker, p_attempts));
   end if;
   with x as materialized (

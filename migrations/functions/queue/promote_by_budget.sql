@@ -36,10 +36,10 @@ begin
       from due d
      group by d.track, d.is_retry),
   laned as materialized (
-    select g.*, r.lane, r.next_slot, r.next_look, r.rate
+    select g.*, r.lane, r.last_slot, r.last_check, r.rate
       from grouped g
       left join lateral (
-           select q.lane, q.next_slot, q.next_look, v.rate
+           select q.lane, q.last_slot, q.last_check, v.rate
              from postrider_internal.tracks t
              join postrider_internal.failing_lanes q on q.lane = t.lane and q.failing
              left join postrider.lanes n on n.name = q.lane
@@ -48,7 +48,7 @@ begin
                                                        now()) as rate) v
             where t.id = g.track and g.is_retry and v.rate is not null) r on true),
   looked_at as materialized (
-    select d.*, l.next_slot, l.next_look, l.rate,
+    select d.*, l.last_slot, l.last_check, l.rate,
            case when l.lane is not null
                  and not exists (select from postrider_internal.cache_waits w
                                  where w.job_id = d.job_id and w.run_at = d.run_at)
@@ -58,27 +58,27 @@ begin
       from laned l cross join lateral unnest(l.spots, l.times, l.jobs) as d(spot, run_at, job_id)),
   slotted as materialized (
     select l.*,
-           greatest(l.next_slot, now() - interval '1 s')
+           greatest(l.last_slot, now() - interval '1 s')
              + row_number() over (partition by l.lane order by l.run_at, l.job_id) / l.rate * interval '1 s' as slot
       from looked_at l),
   placed as materialized (
     select s.spot, s.lane, s.slot,
            case when s.slot > now() + interval '5 s' then least(now() + interval '15 min',
-             greatest(s.next_look, now() + interval '5 s')
+             greatest(s.last_check, now() + interval '5 s')
                + row_number() over (partition by s.lane, s.slot > now() + interval '5 s'
-                                    order by s.run_at, s.job_id) * interval '2 ms') end as look
+                                    order by s.run_at, s.job_id) * interval '2 ms') end as check_at
       from slotted s
      where s.lane is not null),
   pushed as (
     update postrider_internal.scheduled s
-       set run_at = coalesce(p.look, p.slot), has_slot = p.look is null
+       set run_at = coalesce(p.check_at, p.slot), has_slot = p.check_at is null
       from placed p
      where s.ctid = p.spot and p.slot > now()),
   noted as (
     update postrider_internal.failing_lanes q
-       set next_slot = greatest(q.next_slot, g.slot), next_look = greatest(q.next_look, g.look)
-      from (select p.lane, max(p.slot) filter (where p.look is null) as slot, max(p.look) as look from placed p
-            group by p.lane) g
+       set last_slot = greatest(q.last_slot, g.slot), last_check = greatest(q.last_check, g.check_at)
+      from (select p.lane, max(p.slot) filter (where p.check_at is null) as slot, max(p.check_at) as check_at
+              from placed p group by p.lane) g
      where q.lane = g.lane),
   gone as (
     delete from postrider_internal.scheduled s using slotted d

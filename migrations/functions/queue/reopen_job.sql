@@ -57,7 +57,7 @@ begin
       where j.id = p_id and j.kind = 'request';
     v_result.track := postrider_internal.job_track(v_result.track, p_id);
   end if;
-  if postrider_internal.page_again(p_id, v_result.state, v_result.error_code, p_from_start) then
+  if postrider_internal.prepare_page_retry(p_id, v_result.state, v_result.error_code, p_from_start) then
     v_result.rekey := least(v_result.rekey + 1, 32766);
   end if;
   return v_result;

@@ -5,7 +5,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select left(concat_ws(' ', p_method, p_service, regexp_replace(
-    substring(postrider_internal.url_shown(p_url) from '^[^?#]*'),
+    substring(postrider_internal.url_without_login(p_url) from '^[^?#]*'),
     '(^|/)(?:[0-9]+|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})(?=/|$)', E'\\1*',
     'g')), 300)
 $$;

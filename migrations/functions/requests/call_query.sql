@@ -9,7 +9,7 @@ begin
     return postrider_internal.pairs(p_job);
   end if;
   if position('?' in p_url) > 0 then
-    v_common := postrider_internal.query_beside(p_common, p_url);
+    v_common := postrider_internal.query_without_url_names(p_common, p_url);
   end if;
   if p_job is null then
     return postrider_internal.pairs(v_common);

@@ -168,7 +168,7 @@ begin
            from postrider.credentials n left join postrider_internal.secrets z on z.credential = n.name
            left join postrider_internal.refreshes r on r.credential = n.name
           where n.name = u.credential limit 1) k on true
-    left join postrider_internal.cache_flights c on c.job_id = x.job and c.fence = x.fence and c.asks
+    left join postrider_internal.cache_flights c on c.job_id = x.job and c.fence = x.fence and c.is_conditional
    where x.job <> all (v_done);
   -- In slices, because libpq keeps a buffer as large as the longest row for the rest of the connection.
   if cardinality(p_long) = 0 then

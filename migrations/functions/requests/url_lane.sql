@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A dot at the end of a host or zeros before a port lead to the same server, so they must not lead around its lane. To
--- compare origins use url_place, which treats such doubtful URLs as different.
+-- compare origins use url_authority, which treats such doubtful URLs as different.
 create or replace function postrider_internal.url_lane(p_url text) returns text
 language sql immutable strict parallel safe
 begin atomic

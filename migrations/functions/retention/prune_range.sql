@@ -49,7 +49,7 @@ begin
              where r.job_id is null
                 or not postrider_internal.is_job_past_retention(
                          t.root_id, j.parent_id is null and j.kind = 'request', r.state, r.finished_at, $1, $2)
-                or j.callback_url is not null and postrider_internal.webhook_is_owed(j.id)
+                or j.callback_url is not null and postrider_internal.has_pending_webhook(j.id)
              limit 10001) k
   $q$, p_part) into v_keep, v_bytes using p_ended, p_failed;
   if cardinality(v_keep) > 10000 or v_bytes > 67108864 then

@@ -49,7 +49,8 @@ begin
      cross join lateral (
            select j.parent_id is null and j.kind = 'request' as is_single
              from postrider_internal.jobs_%1$s j
-            where j.id = u.id and (j.callback_url is null or not postrider_internal.webhook_is_owed(j.id)) offset 0) j
+            where j.id = u.id and (j.callback_url is null or not postrider_internal.has_pending_webhook(j.id))
+           offset 0) j
      cross join lateral (
            select r.job_id from postrider_internal.results_%1$s r
             where r.job_id = u.id and postrider_internal.is_job_past_retention(u.root_id, j.is_single, r.state,

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- The list is an array, which may hold templates, or one template whose value is a list. template_parts returns the
--- templates at even places. All values together have at most 16 MiB, as in fill_templates.
+-- templates at even places. All values together have at most 16 MiB, as in fill_templates. If the list is an array,
+-- fill_json allows 1 MB for its filled texts.
 create or replace function postrider_internal.each_list(p_job postrider.jobs, out items jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -46,6 +47,7 @@ exception
   when sqlstate 'PR009' then
     items := null;
     defect := sqlerrm;
+  -- internal_error: PostgreSQL reports "invalid memory alloc request size" with this code.
   when data_exception or program_limit_exceeded or statement_too_complex or internal_error then
     items := null;
     defect := format('each: the list cannot be read (SQLSTATE %s); it may be too large or nested too deeply', sqlstate);

@@ -62,7 +62,7 @@ begin
     end if;
   end if;
   column_name := 'run_if';
-  if p_job.run_if is not null and postrider_internal.path_text_defect(p_job.run_if) = 'is not a jsonpath' then
+  if p_job.run_if is not null and postrider_internal.jsonpath_text_defect(p_job.run_if) = 'is not a jsonpath' then
     reason := 'is not a jsonpath';
     hint := 'Write a predicate over earlier steps, like $.register.status == 201.';
     return;

@@ -40,11 +40,11 @@ begin
     end if;
   end if;
   update postrider_internal.trees t
-     set state = 'o', started_at = clock_timestamp(), is_planted = true,
-         children = case when t.is_planted then t.children
+     set state = 'o', started_at = clock_timestamp(), is_counted = true,
+         children = case when t.is_counted then t.children
                          else (select count(*) from postrider_internal.members m where m.parent_id = p_tree) end,
-         is_expanding = v_is_left or coalesce(jsonb_array_length(v_items) * postrider_internal.each_jobs(v_job.each)
-                                              > 100, false)
+         is_expanding = v_is_left or coalesce(
+           jsonb_array_length(v_items) * postrider_internal.requests_per_element(v_job.each) > 100, false)
    where t.ctid = (select x.ctid from postrider_internal.trees x
                    where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into v_tree;
@@ -62,7 +62,7 @@ begin
     perform postrider_internal.notify_idle_workers();
     return null;
   elsif v_items is not null then
-    v_defect := postrider_internal.expand_defect(p_tree, v_items);
+    v_defect := postrider_internal.try_expand(p_tree, v_items);
   end if;
   if v_defect is not null then
     return postrider_internal.end_tree(v_tree, 'f', coalesce(v_code, 'template'), v_defect, p_is_inner);

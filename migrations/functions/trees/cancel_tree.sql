@@ -13,7 +13,7 @@ begin
   if not postrider_internal.is_open_tree(v_tree.state) then
     return false;
   end if;
-  if not v_tree.is_planted then
+  if not v_tree.is_counted then
     -- The same transaction inserted the tree and would count its members only at its end.
     perform postrider_internal.count_members(p_id);
   end if;

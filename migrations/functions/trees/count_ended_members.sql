@@ -21,7 +21,7 @@ as $$
 declare
   v_sum record;
   v_has_chains boolean;
-  v_mode_before text := current_setting('postrider.is_told', true);
+  v_mode_before text := current_setting('postrider.duty_mode', true);
 begin
   -- Looks up the row of each tree once, because hundreds of updates a second leave many dead versions of it.
   with counted as (
@@ -42,7 +42,7 @@ begin
     return;
   end if;
   begin
-    perform set_config('postrider.is_told', 'on', true);
+    perform set_config('postrider.duty_mode', 'on', true);
     for v_sum in
       select t.job_id, t.run, m.job, m.state,
              (postrider_internal.is_failed_member(m.state) or m.state = 'x') as has_failed, m.state = 'x' as is_swept
@@ -56,7 +56,7 @@ begin
         p_succeeded => (v_sum.state = 's')::int,
         p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
     end loop;
-    perform set_config('postrider.is_told', v_mode_before, true);
+    perform set_config('postrider.duty_mode', v_mode_before, true);
   exception when others then
     insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
     select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int,

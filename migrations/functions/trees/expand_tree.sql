@@ -24,7 +24,7 @@ begin
     return;
   end if;
   begin
-    select e.items, e.defect, postrider_internal.each_jobs(j.each) into v_items, v_defect, v_jobs
+    select e.items, e.defect, postrider_internal.requests_per_element(j.each) into v_items, v_defect, v_jobs
       from postrider.jobs j cross join lateral postrider_internal.each_list(j) e where j.id = p_tree;
   exception when query_canceled then
     if v_mode <> 'judge' then
@@ -36,7 +36,7 @@ begin
   v_from := coalesce(v_tree.expanded, 0);
   v_to := least(v_from + greatest(1, 250 / v_jobs), jsonb_array_length(v_items));
   if v_defect is null then
-    v_defect := postrider_internal.expand_defect(p_tree, jsonb_path_query_array(
+    v_defect := postrider_internal.try_expand(p_tree, jsonb_path_query_array(
       v_items, '$[$from to $to]', jsonb_build_object('from', v_from, 'to', v_to - 1)));
   end if;
   if v_defect is not null then

@@ -63,7 +63,7 @@ begin
           v_group.parent_id, v_group.lowest), detail = v_group.lowest_job::text,
         hint = 'Leave it out for the next free one.';
     end if;
-    if v_tree.is_planted then
+    if v_tree.is_counted then
       insert into postrider_internal.tree_deltas (tree_id, run, added, lowest)
       values (v_group.parent_id, v_tree.run, v_group.added, v_group.lowest);
       perform postrider_internal.notify_idle_workers();

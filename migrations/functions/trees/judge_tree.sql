@@ -12,7 +12,7 @@ declare
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
   v_tree record;
 begin
-  perform set_config('postrider.is_told', 'judge', true);
+  perform set_config('postrider.duty_mode', 'judge', true);
   for v_tree in
     select t.tree_id, k.key
       from (select distinct d.tree_id from postrider_internal.tree_deltas d

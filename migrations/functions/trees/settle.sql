@@ -26,7 +26,7 @@ declare
   -- than needed.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
-  perform set_config('postrider.is_told', 'settle', true);
+  perform set_config('postrider.duty_mode', 'settle', true);
   if p_is_alone then
     perform postrider_internal.settle_deltas(p_after, true, true);
   else

@@ -36,7 +36,7 @@ begin
   if t.state = 'w' then
     if t.parent_id is not null and exists (select from postrider_internal.members m
                                            where m.job_id = p_tree and not m.is_waiting) then
-      perform postrider_internal.begin_locked_members(p_tree);
+      perform postrider_internal.begin_locked_tree(p_tree);
     end if;
     return null;
   end if;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan
 -- A throttled attempt is not counted, so the next one has the same number. A new page between them begins a new count.
-create or replace function postrider_internal.count_throttled_attempts(p_job bigint,
+create or replace function postrider_internal.throttled_attempts(p_job bigint,
     p_attempt int) returns setof postrider_internal.past_attempts
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -13,5 +13,5 @@ as $$
      and o.fence > coalesce((select max(p.fence) from postrider_internal.past_attempts p
                              where p.job_id = p_job and p.error_code is null), 0)
 $$;
-comment on function postrider_internal.count_throttled_attempts(bigint, int) is
+comment on function postrider_internal.throttled_attempts(bigint, int) is
   'the calls with this attempt number in which the server asked for a later call';

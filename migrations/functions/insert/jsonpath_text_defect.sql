@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.path_text_defect(p_path text) returns text
+create or replace function postrider_internal.jsonpath_text_defect(p_path text) returns text
 language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,4 +12,5 @@ exception when others then
   return 'is not a jsonpath';
 end
 $$;
-comment on function postrider_internal.path_text_defect(text) is 'why a text cannot be used as a jsonpath; null: valid';
+comment on function postrider_internal.jsonpath_text_defect(text) is
+  'why a text cannot be used as a jsonpath; null: valid';

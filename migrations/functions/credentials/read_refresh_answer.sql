@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- s: there is a token. r: a retry may succeed. d: the same, and refresh_end counts it as a refusal: 400, 401 or 403, or
--- a good status without a token. f: the user must log in again, because the answer has an error code of RFC 6749, 5.2
--- or 4.1.2.1.
+-- s: there is a token. r: a retry may succeed. d: the same, and store_refresh counts it as a refusal: 400, 401 or 403,
+-- or a good status without a token. f: the user must log in again, because the answer has an error code of RFC 6749,
+-- 5.2 or 4.1.2.1.
 --
 -- Some servers always answer form-encoded. The result error quotes only error and error_description of an answer; the
 -- worker removes secrets from it.
-create or replace function postrider_internal.refresh_answer(
+create or replace function postrider_internal.read_refresh_answer(
   p_credential text, p_status int, p_headers bytea, p_body bytea,
   out verdict "char", out access_token text, out refresh_token text, out expires_in int, out error text)
 language plpgsql stable
@@ -83,5 +83,5 @@ begin
   verdict := 's';
 end
 $$;
-comment on function postrider_internal.refresh_answer(text, int, bytea, bytea) is
+comment on function postrider_internal.read_refresh_answer(text, int, bytea, bytea) is
   'how a refresh ended: s: token; r: retry; d: retry, refused; f: log in again; stores nothing';

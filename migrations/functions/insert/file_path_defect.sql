@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.path_defect(p_path text) returns text
+create or replace function postrider_internal.file_path_defect(p_path text) returns text
 language sql immutable strict parallel safe
 as $$
   select case
@@ -12,5 +12,5 @@ as $$
     when octet_length(substring(p_path from '[^/]*$')) > 240 then 'has a name of more than 240 bytes'
   end
 $$;
-comment on function postrider_internal.path_defect(text) is
+comment on function postrider_internal.file_path_defect(text) is
   'why a path below the worker''s --files directory is refused; null: valid';

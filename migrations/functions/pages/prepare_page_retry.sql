@@ -2,8 +2,8 @@
 -- A job that succeeded with all pages is refused. A job stopped by max_pages may fetch as many pages again. A page
 -- whose next reference could not be followed is fetched once more. If the last page is stored and the job still did not
 -- succeed, all pages are fetched again. All other jobs continue with the page that failed.
-create or replace function postrider_internal.page_again(p_job bigint, p_state "char", p_code text,
-                                                         p_from_start boolean) returns boolean
+create or replace function postrider_internal.prepare_page_retry(p_job bigint, p_state "char", p_code text,
+                                                                 p_from_start boolean) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -36,5 +36,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider_internal.page_again(bigint, "char", text, boolean) is
+comment on function postrider_internal.prepare_page_retry(bigint, "char", text, boolean) is
   'prepares the pages of a finished job for retry; true: the next call differs and needs another key';

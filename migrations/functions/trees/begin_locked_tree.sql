@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.begin_locked_members(p_tree bigint) returns void
+create or replace function postrider_internal.begin_locked_tree(p_tree bigint) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,5 +19,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.begin_locked_members(bigint) is
+comment on function postrider_internal.begin_locked_tree(bigint) is
   'begins a batch or chain whose turn has come but whose row was locked at that moment';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.each_shape(p_batch jsonb, out below text, out reason text, out hint text)
+create or replace function postrider_internal.each_defect(p_batch jsonb, out below text, out reason text, out hint text)
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -10,7 +10,7 @@ begin
   if found then
     return;
   end if;
-  select d.below, d.reason, coalesce(d.hint, each_shape.hint) into below, reason, hint from (values
+  select d.below, d.reason, coalesce(d.hint, each_defect.hint) into below, reason, hint from (values
     (not p_batch ? 'each', '.each', 'is missing', null),
     (not p_batch ? 'do', '.do', 'is missing', null),
     (jsonb_typeof(p_batch -> 'each') not in ('array', 'string'), '.each', 'must be an array or a template', null),
@@ -30,5 +30,5 @@ begin
   end if;
 end
 $$;
-comment on function postrider_internal.each_shape(jsonb) is
+comment on function postrider_internal.each_defect(jsonb) is
   'why {"each", "do"} is refused, the path below it, and a hint; nulls: valid';

@@ -4,14 +4,14 @@ import Glibc
 import JobModel
 
 /// The thread for disk work that may block. It starts with the first call that needs it.
-@safe final class DownloadDisk {
+@safe final class DiskThread {
     private let handle: OpaquePointer
     /// Readable when the state of a part has changed.
     let descriptor: Int32
 
     /// Creates the thread. Nil without memory or threads.
     init?(root: String) {
-        let holder = "\(DownloadDisk.host):\(getpid())"
+        let holder = "\(DiskThread.host):\(getpid())"
         guard let handle = unsafe ccurl_disk_create(root, holder) else { return nil }
         unsafe self.handle = handle
         descriptor = unsafe ccurl_disk_descriptor(handle)
@@ -58,9 +58,9 @@ import JobModel
 @safe final class DownloadPart {
     /// The handle for the transfer that fills it. It must not outlive this object.
     let handle: OpaquePointer
-    private let disk: DownloadDisk
+    private let disk: DiskThread
 
-    init(_ handle: OpaquePointer, of disk: DownloadDisk) {
+    init(_ handle: OpaquePointer, of disk: DiskThread) {
         unsafe self.handle = handle
         self.disk = disk
     }

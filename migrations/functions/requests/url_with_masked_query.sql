@@ -2,7 +2,7 @@
 -- after: requests/is_secret_name.sql
 -- A name may be percent-encoded, so it is decoded before the comparison. Most queries hold nothing like a secret name,
 -- and one comparison finds that.
-create or replace function postrider_internal.query_shown(p_url text, p_masked text[]) returns text
+create or replace function postrider_internal.url_with_masked_query(p_url text, p_masked text[]) returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -31,5 +31,5 @@ begin
   return left(p_url, v_place) || array_to_string(v_arguments, '&');
 end
 $$;
-comment on function postrider_internal.query_shown(text, text[]) is
+comment on function postrider_internal.url_with_masked_query(text, text[]) is
   'a URL with *** for masked query arguments: secret names and names in p_masked';

@@ -3,7 +3,7 @@
 -- server may have revoked the token before it, and then the spare is the only one that works. It is never stored for
 -- another login than its own. Logins and refreshes both take numbers from fences, with the credential's row locked.
 --
--- p_verdict: as in refresh_answer, or h: this worker made no call, and another one is to make the refresh at once.
+-- p_verdict: as in read_refresh_answer, or h: this worker made no call, and another one is to make the refresh at once.
 -- p_wait_ms: the minimum wait that the endpoint asked for. A worker without a key passes the secrets in p_plain as
 -- name, value, ...; otherwise p_plain is empty.
 --
@@ -12,7 +12,7 @@
 -- token once more.
 --
 -- If the refresh is finally refused and a spare exists, the spare is tried once. Nothing is lost if it was used before.
-create or replace function postrider_internal.refresh_end(
+create or replace function postrider_internal.store_refresh(
   p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[],
   p_expires_in int,
   p_wait_ms bigint, p_error text) returns boolean
@@ -113,5 +113,5 @@ begin
   return true;
 end
 $$;
-comment on function postrider_internal.refresh_end(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
+comment on function postrider_internal.store_refresh(text, bigint, bigint, "char", bytea, text[], int, bigint, text) is
   'stores a refresh result and releases jobs, retries or logs off; false: lease lost; null: row locked, call again';

@@ -21,13 +21,13 @@
 /// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
 enum { SPARE = 8 };
 
-void ccurl_room_opened(ccurl_pool *pool, ccurl_descriptor *d) {
+void ccurl_descriptors_opened(ccurl_pool *pool, ccurl_descriptor *d) {
     d->home = pool->index;
     pool->open++;
     pool->loop->held++;
 }
 
-void ccurl_room_closed(ccurl_loop *loop, ccurl_descriptor *d) {
+void ccurl_descriptors_closed(ccurl_loop *loop, ccurl_descriptor *d) {
     d->idle_since = 0;
     if (!d->open) return;
     if (d->retired) loop->pools[d->home]->retired--;
@@ -36,12 +36,12 @@ void ccurl_room_closed(ccurl_loop *loop, ccurl_descriptor *d) {
     loop->held--;
 }
 
-void ccurl_room_emptied(ccurl_pool *pool) {
+void ccurl_descriptors_emptied(ccurl_pool *pool) {
     ccurl_loop *loop = pool->loop;
     for (int fd = 0; pool->open > 0 && fd < loop->descriptor_capacity; fd++) {
         ccurl_descriptor *d = &loop->descriptors[fd];
         if (!d->open || d->home != pool->index) continue;
-        ccurl_room_closed(loop, d);
+        ccurl_descriptors_closed(loop, d);
         d->open = false;
     }
 }
@@ -55,7 +55,7 @@ static long kept(const ccurl_loop *loop) { return loop->is_tight ? 1 : loop->max
 static long most_retired(const ccurl_loop *loop) { return (loop->max_connections + 3) / 4; }
 
 // Without a shortage no pool reaches the limit: calls, idle connections and retired ones together are always fewer.
-long ccurl_room_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
+long ccurl_descriptors_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
 
 /// Ends the connection of the pool that has been idle longest. False if no connection is idle.
 static bool retire_oldest(ccurl_pool *pool) {
@@ -70,7 +70,7 @@ static bool retire_oldest(ccurl_pool *pool) {
     return oldest >= 0;
 }
 
-void ccurl_room_enter(ccurl_transfer *t) {
+void ccurl_descriptors_opening(ccurl_transfer *t) {
     ccurl_pool *pool = t->home;
     if (pool->open - pool->retired < kept(t->loop)) return;
     if (t->host_is_known && t->loop->is_tight) return;
@@ -89,19 +89,20 @@ static ccurl_pool *idlest(const ccurl_loop *loop, const ccurl_pool *next) {
     return found;
 }
 
-void ccurl_room_make(ccurl_loop *loop, const ccurl_pool *next) {
+void ccurl_descriptors_release(ccurl_loop *loop, const ccurl_pool *next) {
     ccurl_pool *pool;
     while (is_tight(loop) && (pool = idlest(loop, next)))
         if (!ccurl_pool_renew(pool)) break;
     if (loop->is_tight == is_tight(loop)) return;
     loop->is_tight = !loop->is_tight;
+    long limit = ccurl_descriptors_limit(loop);
     for (int i = 0; i < loop->pool_count; i++)
-        if (loop->pools[i]) curl_multi_setopt(loop->pools[i]->handle, CURLMOPT_MAXCONNECTS, ccurl_room_limit(loop));
+        if (loop->pools[i]) curl_multi_setopt(loop->pools[i]->handle, CURLMOPT_MAXCONNECTS, limit);
 }
 
 void ccurl_loop_set_short(ccurl_loop *loop, bool is_short) {
     loop->is_short = is_short;
-    ccurl_room_make(loop, NULL);
+    ccurl_descriptors_release(loop, NULL);
 }
 
 int ccurl_loop_held(const ccurl_loop *loop) { return loop->held; }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.page_reached(p_job postrider.jobs) returns text
+create or replace function postrider_internal.next_page_phrase(p_job postrider.jobs) returns text
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -8,5 +8,5 @@ as $$
                           coalesce((select max(p.page) from postrider_internal.fetched_pages p
                                     where p.job_id = p_job.id), 0) + 1) end
 $$;
-comment on function postrider_internal.page_reached(postrider.jobs) is
+comment on function postrider_internal.next_page_phrase(postrider.jobs) is
   'the page that a job with paginate fetches next, as the rest of a sentence; empty for other jobs';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Few names in a URL are percent-encoded or have a + for a space. Only those are decoded.
-create or replace function postrider_internal.query_beside(p_query jsonb, p_url text) returns jsonb
+create or replace function postrider_internal.query_without_url_names(p_query jsonb, p_url text) returns jsonb
 language plpgsql immutable parallel safe
 as $$
 declare
@@ -18,5 +18,5 @@ begin
   return p_query;
 end
 $$;
-comment on function postrider_internal.query_beside(jsonb, text) is
+comment on function postrider_internal.query_without_url_names(jsonb, text) is
   'the arguments of a service that the URL of a job does not set itself';

@@ -1,7 +1,0 @@
--- SPDX-License-Identifier: Apache-2.0
-create or replace function postrider_internal.url_shown(p_url text) returns text
-language sql immutable strict parallel safe
-begin atomic
-  select regexp_replace(p_url, '^((?:[Hh][Tt][Tt][Pp][Ss]?:)?/*)[^/?#]*@', E'\\1');
-end;
-comment on function postrider_internal.url_shown(text) is 'a URL without its user and password';
