@@ -130,9 +130,7 @@ struct DeferredAttemptsTests {
     }
 
     @Test(arguments: [false, true])
-    func `a result that waits for a lock outside its row is isolated and retried`(
-        isDraining: Bool
-    ) {
+    func `a result that waits for a lock outside its row is isolated and retried`(isDraining: Bool) {
         var dispatcher = dispatcher(ended: 60)
         dispatcher.isDraining = isDraining
         let second: UInt64 = 1_000_000_000

@@ -13,9 +13,7 @@ struct AddressRaceTests {
         HTTPCall(url: url, limits: CallLimits(total: .seconds(10)), allowsPrivateNetwork: true)
     }
 
-    @Test func `a call uses the second address if the first is silent, and reuses that connection`()
-        throws
-    {
+    @Test func `a call uses the second address if the first is silent, and reuses that connection`() throws {
         let silent = try SilentPort()
         let target = try TargetServer(beside: silent) { _ in TargetStep.answer(200, "right") }
         let driver = try AgentDriver()
@@ -28,9 +26,7 @@ struct AddressRaceTests {
         #expect(target.requests.count == 3)
     }
 
-    @Test func `a call is answered although its socket reuses the number of a silently closed socket`()
-        throws
-    {
+    @Test func `a call is answered although its socket reuses the number of a silently closed socket`() throws {
         let silent = try SilentPort()
         let slow = try TargetServer(beside: silent) { _ in TargetStep.answer(200, "slow") }
         let quick = try TargetServer { _ in TargetStep.answer(200, "quick") }

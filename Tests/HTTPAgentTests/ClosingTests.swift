@@ -15,9 +15,7 @@ struct ClosingTests {
     }
 
     @Test(arguments: ["tls1_2", "tls1_3"])
-    func `an answer that ends with its TLS connection is complete only after close_notify`(
-        tls: String
-    ) throws {
+    func `an answer that ends with its TLS connection is complete only after close_notify`(tls: String) throws {
         let nginx = try NginxServer(firstPort: tls == "tls1_2" ? 22_010 : 22_016)
         let server = try ClosingServer(as: nginx, tls: tls)
         let driver = try AgentDriver(caFile: nginx.caFile)

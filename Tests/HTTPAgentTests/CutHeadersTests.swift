@@ -47,9 +47,7 @@ struct CutHeadersTests {
         ("HTTP/1.1 102 X\r\nX-A: b\r\n\r\nHTTP/1.1 200 X\r\nX-A: b\r\n\r\n", .post),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 X\r\nX-A: b\r\n\r\n", .post),
     ])
-    func `an answer without a body is complete only after its empty line`(
-        answer: String, method: HTTPMethod
-    ) throws {
+    func `an answer without a body is complete only after its empty line`(answer: String, method: HTTPMethod) throws {
         let target = try Self.target(answer)
         // The server also closes after a complete answer. A call that uses the connection before that is visible is not
         // sent again.

@@ -34,9 +34,7 @@ struct DescriptorBudgetTests {
         #expect(DescriptorBudget(allowed: 192).connections(slots: 64) == 112)
     }
 
-    @Test func `transports used one after the other keep idle connections within the descriptor budget`()
-        throws
-    {
+    @Test func `transports used one after the other keep idle connections within the descriptor budget`() throws {
         let driver = try AgentDriver(descriptors: DescriptorBudget(allowed: 144))
         for number in 0..<20 {
             start("/ok", from: number, slots: 0..<8, in: driver)

@@ -42,9 +42,7 @@ struct HostileAnswerTests {
     ]
 
     @Test(arguments: ["401", "403", "423", "429", "503", "200", "500"], brokenBodies)
-    func `a refusal counts despite a cut body, but a 200 or 500 does not`(
-        status: String, rest: String
-    ) throws {
+    func `a refusal counts despite a cut body, but a 200 or 500 does not`(status: String, rest: String) throws {
         let answer = "HTTP/1.1 \(status) X\r\nRetry-After: 7\r\n\(rest)"
         let target = try TargetServer { _ in [.send([UInt8](answer.utf8)), .pause(milliseconds: 50), .close] }
         let limits = CallLimits(total: .seconds(10), maxResponseBytes: 1_000)
@@ -99,9 +97,7 @@ struct HostileAnswerTests {
         "-5", "0000000000000000005", "99999999999999999999", "5\r\nContent-Length: 5, 6", "05\r\nContent-Length: 6",
         "1\r\n 0", "10,\r\n 10",
     ])
-    func `an invalid Content-Length fails an answer with a body, but not HEAD or 304`(
-        length: String
-    ) throws {
+    func `an invalid Content-Length fails an answer with a body, but not HEAD or 304`(length: String) throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"
         let target = try TargetServer { request in
             if request.method == "HEAD" { return [.send([UInt8](head.utf8))] }

@@ -13,9 +13,7 @@ struct LargeHeadersTests {
             allowsPrivateNetwork: true)
     }
 
-    @Test func `HTTP/2 answers with up to 120 KB of headers arrive complete, alone and concurrently`()
-        throws
-    {
+    @Test func `HTTP/2 answers with up to 120 KB of headers arrive complete, alone and concurrently`() throws {
         let nginx = try NginxServer(firstPort: 21_990)
         let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
         for kilobytes in [15, 17, 24, 120] {
@@ -31,9 +29,7 @@ struct LargeHeadersTests {
         }
     }
 
-    @Test func `an HTTP/2 answer with more than 128 KiB of headers fails as headers_too_large`()
-        throws
-    {
+    @Test func `an HTTP/2 answer with more than 128 KiB of headers fails as headers_too_large`() throws {
         let nginx = try NginxServer(firstPort: 21_996)
         let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
         for isRepeatable in [true, false, true] {
@@ -50,9 +46,7 @@ struct LargeHeadersTests {
     ///
     /// The other calls on the connection see a broken connection and are retried. Sometimes the call with the headers
     /// sees it too.
-    @Test func `calls that share a connection with oversized headers complete or fail with connection errors`()
-        throws
-    {
+    @Test func `calls that share a connection with oversized headers complete or fail with connection errors`() throws {
         let nginx = try NginxServer(firstPort: 22_002)
         let driver = try AgentDriver(slots: 16, caFile: nginx.caFile)
         for round in 1...4 {

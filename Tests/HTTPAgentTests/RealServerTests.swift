@@ -52,9 +52,7 @@ struct RealServerTests {
         #expect(other.httpVersion == "2" && other.reused)
     }
 
-    @Test func `an untrusted or mismatched certificate fails as tls_verify, and a non-TLS server as tls`()
-        throws
-    {
+    @Test func `an untrusted or mismatched certificate fails as tls_verify, and a non-TLS server as tls`() throws {
         let nginx = try NginxServer(firstPort: 21_903)
         let trusting = try AgentDriver(caFile: nginx.caFile)
         let unknown = try AgentDriver().run(call("https://localhost:\(nginx.tlsPort)/text")).failure()

@@ -29,9 +29,7 @@ import Testing
 
     /// The note is synced at the opening. The file is synced every 16 MiB and at the end.
     @Test(arguments: [("x.part.meta.new", "/file"), ("x.part", "/file"), ("x.part", "/large")])
-    func `a download on a silent disk fails after 2 s and frees its slot`(
-        silent: String, place: String
-    ) throws {
+    func `a download on a silent disk fails after 2 s and frees its slot`(silent: String, place: String) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         unsafe silent_disk_begin("\(root)/\(silent)", 0)
         defer { silent_disk_speak() }
@@ -63,9 +61,7 @@ import Testing
 
     /// The disk is silent while the file is opened or read: first for the call's first file, then for its second.
     @Test(arguments: ["a", "b"])
-    func `an upload from a silent disk fails after 2 s without blocking other calls`(silent: String)
-        throws
-    {
+    func `an upload from a silent disk fails after 2 s without blocking other calls`(silent: String) throws {
         let root = try #require(try folder.shell("cd root; pwd -P").split(separator: "\n").first)
         try folder.shell("printf hello > root/a; head -c 3000000 /dev/zero > root/b")
         let driver = try AgentDriver(filesRoot: folder.path("root"), diskLimit: .seconds(2))

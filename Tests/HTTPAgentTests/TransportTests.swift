@@ -138,9 +138,7 @@ struct TransportTests {
     }
 
     @Test(.enabled(if: sysconf(Int32(_SC_OPEN_MAX)) >= 8_192, "needs 2,100 descriptors beside those of other tests"))
-    func `a call beyond 513 transports in flight is refused with a retryable local failure`()
-        throws
-    {
+    func `a call beyond 513 transports in flight is refused with a retryable local failure`() throws {
         let agent = try HTTPAgent(slots: 520)
         for slot in 0..<520 {
             let transport = Transport(interface: "127.1.\(slot / 200).\(slot % 200 + 1)")

@@ -39,9 +39,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: ErrorCode.allCases)
-    func `an at_most_once job is retried only if nothing was sent, otherwise fails or is unknown`(
-        code: ErrorCode
-    ) {
+    func `an at_most_once job is retried only if nothing was sent, otherwise fails or is unknown`(code: ErrorCode) {
         let isRetryable = Self.retryableCodes.contains(code)
         #expect(verdict(failure(code, sent: .no), atMostOnce: true).kind == (isRetryable ? .retryable : .failed))
         let isKnown = [.deniedRedirect, .deniedAddress, .badURL, .badHeader, .checksum, .decode].contains(code)

@@ -74,9 +74,7 @@ struct CacheStaleTests {
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
-    func `an expired entry of a POST, PUT, DELETE or OPTIONS is not revalidated by ETag`(method: String)
-        throws
-    {
+    func `an expired entry of a POST, PUT, DELETE or OPTIONS is not revalidated by ETag`(method: String) throws {
         let fixture = try CacheFixture()
         try fixture.fetch("method", "'\(method)'", "old", headers: "etag: \"v1\"")
         try fixture.queue.connection.execute(Self.outdate)

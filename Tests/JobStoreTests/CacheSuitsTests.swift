@@ -100,9 +100,7 @@ struct CacheSuitsTests {
         ("response_format", "'json'"), ("validator", "'{\"a\": \"string\"}'"), ("extract", "'$.a'"),
         ("service", "'enveloped'"), ("result_type", "'list'"),
     ])
-    func `an entry whose body does not fit the job is a miss and is replaced`(
-        column: String, value: String
-    ) throws {
+    func `an entry whose body does not fit the job is a miss and is replaced`(column: String, value: String) throws {
         let fixture = try CacheFixture()
         try fixture.queue.connection.execute(
             """

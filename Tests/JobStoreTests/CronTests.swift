@@ -9,9 +9,7 @@ struct CronTests {
     private static let seeds: [UInt64] = Soak.isOn ? Array(1...5) : [1]
 
     @Test(arguments: seeds)
-    func `cron_next agrees with cronsim, and half of the instants are near a clock change`(
-        seed: UInt64
-    ) throws {
+    func `cron_next agrees with cronsim, and half of the instants are near a clock change`(seed: UInt64) throws {
         let queue = try TestQueue()
         let count = Soak.count(10_000, reduced: 1_000)
         let lines = try CronReference.lines(seed: seed, count: count)

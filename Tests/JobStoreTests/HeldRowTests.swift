@@ -9,9 +9,7 @@ import Testing
 
 /// Rows that another transaction locks, while the worker prepares calls and stores their ends.
 struct HeldRowTests {
-    @Test func `if the cache entry is locked, the answer is not stored and waiting jobs are called`()
-        throws
-    {
+    @Test func `if the cache entry is locked, the answer is not stored and waiting jobs are called`() throws {
         let fixture = try CacheFixture()
         #expect(try fixture.fetch("ignore_cache", "true", "old") == "succeeded miss 200 old")
         let other = try PGConnection(fixture.queue.database)

@@ -35,9 +35,7 @@ final class OverflowTests {
         return try queue.text("select tableoid::regclass::text || ' ' || id from postrider.jobs where id = \(id)")
     }
 
-    @Test func `a range proven free of overflow rows is attached without a scan, and ids jump there`()
-        throws
-    {
+    @Test func `a range proven free of overflow rows is attached without a scan, and ids jump there`() throws {
         #expect(try extend() == nil)
         #expect(try bound() == nil)
         #expect(try prune() == "0")

@@ -223,9 +223,7 @@ final class PruneTests {
         #expect(try round()[0].hasPrefix(first))
     }
 
-    @Test func `prune tries later while an open reader or retry blocks the drop of a range`()
-        throws
-    {
+    @Test func `prune tries later while an open reader or retry blocks the drop of a range`() throws {
         try fill(20, days: 31)
         let other = try PGConnection(queue.database)
         // A transaction that has read jobs and stays open.

@@ -154,9 +154,7 @@ struct RestoredRowsTests {
         #expect(TestRole.refusal(of: claim, fresh) == nil)
     }
 
-    @Test func `end_unknown ends at_most_once jobs that may have been called since the backup`()
-        throws
-    {
+    @Test func `end_unknown ends at_most_once jobs that may have been called since the backup`() throws {
         let queue = try TestQueue()
         _ = try leased(queue)
         try queue.insert("url, delivery", "'http://h/', 'at_most_once'")

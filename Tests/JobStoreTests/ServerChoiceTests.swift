@@ -226,9 +226,7 @@ struct ServerChoiceTests {
     }
 
     @Test(arguments: [false, true])
-    func `allowed_origins applies to the servers of the worker's environment, or to base_url`(
-        usesCDN: Bool
-    ) throws {
+    func `allowed_origins applies to the servers of the worker's environment, or to base_url`(usesCDN: Bool) throws {
         let fixture = try ServerFixture(servers: 0)
         try fixture.queue.connection.execute(
             """

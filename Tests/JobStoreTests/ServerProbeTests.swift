@@ -151,9 +151,7 @@ struct ServerProbeTests {
                 == "1")
     }
 
-    @Test func `switch_server without a position moves to the next server in the order`()
-        throws
-    {
+    @Test func `switch_server without a position moves to the next server in the order`() throws {
         let fixture = try ServerFixture()
         let worker = try fixture.worker()
         func next() throws -> [String] {

@@ -222,9 +222,7 @@ struct TickTests {
     }
 
     @Test(arguments: ["none", "one", "all"])
-    func `ticks after the last worker stopped are missed, even if another worker died earlier`(
-        policy: String
-    ) throws {
+    func `ticks after the last worker stopped are missed, even if another worker died earlier`(policy: String) throws {
         let fixture = try Fixture()
         try fixture.add(
             "cron, next_run_at, catch_up, catch_up_limit", "'* * * * * *', '2025-11-22 10:00:19Z', '\(policy)', 4")
@@ -247,9 +245,7 @@ struct TickTests {
         #expect(try fixture.ticks().first == "11-22 09:59:41")
     }
 
-    @Test func `overlap skip makes no job while the job of an earlier tick is unfinished`()
-        throws
-    {
+    @Test func `overlap skip makes no job while the job of an earlier tick is unfinished`() throws {
         let fixture = try Fixture()
         try fixture.add("cron, next_run_at, overlap", "'* * * * *', '2025-11-22 10:00Z', 'skip'")
         #expect(try fixture.look("2025-11-22 10:00Z") == 1)
@@ -321,9 +317,7 @@ struct TickTests {
         #expect(try fixture.queue.text("select last_error from postrider.schedules where name = '1'") == nil)
     }
 
-    @Test func `ticks that take over a second continue in later searches, and endless ticks are skipped`()
-        throws
-    {
+    @Test func `ticks that take over a second continue in later searches, and endless ticks are skipped`() throws {
         let fixture = try Fixture()
         // Each INSERT of a job takes 300 ms.
         try fixture.queue.connection.execute(

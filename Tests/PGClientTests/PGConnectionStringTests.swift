@@ -64,9 +64,7 @@ struct PGConnectionStringTests {
         #expect(common["port"] == "5")
     }
 
-    @Test func `hosts and ports from the environment are rotated unless a service is used`()
-        throws
-    {
+    @Test func `hosts and ports from the environment are rotated unless a service is used`() throws {
         let variables = ["PGHOST": "a,b", "PGPORT": "1,2"]
         let lists = options(try PGConnectionString("dbname=x") { variables[$0] }.rotated(by: 1))
         #expect(lists["host"] == "b,a")

@@ -67,9 +67,7 @@ struct PGRouteTests {
         #expect(anyAnswered == first.directory)
     }
 
-    @Test func `a reading connection uses a read-only host as a last resort, but no standby`()
-        throws
-    {
+    @Test func `a reading connection uses a read-only host as a last resort, but no standby`() throws {
         let silent = try SilentHost()
         let closed = try PrivateCluster(.init(settings: ["default_transaction_read_only": "on"]))
         let standby = try PrivateCluster()

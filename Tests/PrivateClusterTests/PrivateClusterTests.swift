@@ -43,9 +43,7 @@ struct PrivateClusterTests {
         #expect(kill(server, 0) != 0)
     }
 
-    @Test func `when its pipe closes, the watchdog stops the server and deletes the files`()
-        throws
-    {
+    @Test func `when its pipe closes, the watchdog stops the server and deletes the files`() throws {
         var name = [CChar]("/var/tmp/postrider-XXXXXX".utf8CString)
         try #require(unsafe mkdtemp(&name) != nil)
         let directory = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

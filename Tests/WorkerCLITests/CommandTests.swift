@@ -140,9 +140,7 @@ struct CommandTests {
         #expect(outcome.output.contains("4711"))
     }
 
-    @Test func `a secret typed on a terminal is hidden, and an overlong secret is refused`()
-        throws
-    {
+    @Test func `a secret typed on a terminal is hidden, and an overlong secret is refused`() throws {
         try PGConnection(database).execute(
             "insert into postrider.credentials (name, kind) values ('typed', 'bearer')")
         let folder = try TestFolder()

@@ -85,9 +85,7 @@ struct DoctorFleetTests {
     }
 
     @Test(arguments: [TestRole.worker, .reader])
-    func `doctor reports an error in the count of clients' jobs as a fault`(
-        role: TestRole
-    ) throws {
+    func `doctor reports an error in the count of clients' jobs as a fault`(role: TestRole) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -24,9 +24,7 @@ struct XMLCheckTests {
         ("<?xml version='1.0' encoding='klingon'?><a/>", "not known"),
         ("<html><br></html>", "closed by the tag"), ("<!DOCTYPE html><html><p>x</html>", "closed by the tag"),
     ])
-    func `the first defect of a malformed document is described with its line`(
-        document: String, words: String
-    ) {
+    func `the first defect of a malformed document is described with its line`(document: String, words: String) {
         let defect = XMLCheck.defect(of: [UInt8](document.utf8))
         #expect(defect?.contains(words) == true, "\(defect ?? "none")")
     }

@@ -118,9 +118,7 @@ struct AdminPagesTests {
         reading.join()
     }
 
-    @Test func `/metrics counts workers lost within ten minutes and serves two concurrent readers`()
-        throws
-    {
+    @Test func `/metrics counts workers lost within ten minutes and serves two concurrent readers`() throws {
         let queue = try TestQueue()
         let watched = try WatchedWorker(queue.database)
         try watched.wait(until: "/readyz", hasStatus: 200)

@@ -188,9 +188,7 @@ struct ExplainTests {
         #expect(try explain(queue, chain + 3).hasSuffix("; see explain(\(chain + 2))\(passed)"))
     }
 
-    @Test func `explain shows the previous attempt's error before a retry, and a silent worker during a call`()
-        throws
-    {
+    @Test func `explain shows the previous attempt's error before a retry, and a silent worker during a call`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
         let worker = try RunningWorker(queue.database)

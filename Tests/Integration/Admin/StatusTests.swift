@@ -163,9 +163,7 @@ struct StatusTests {
         }
     }
 
-    @Test func `queue_status estimates large backlogs within 20 % and counts small queues exactly`()
-        throws
-    {
+    @Test func `queue_status estimates large backlogs within 20 % and counts small queues exactly`() throws {
         let count: Int64 = 150_000
         let queue = try TestQueue()
         try queue.connection.execute(

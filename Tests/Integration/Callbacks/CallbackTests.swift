@@ -209,9 +209,7 @@ struct CallbackTests {
         #expect(messages <= 50)
     }
 
-    @Test func `a callback that ends its session delays no other job and is finally skipped`()
-        throws
-    {
+    @Test func `a callback that ends its session delays no other job and is finally skipped`() throws {
         let queue = try queueWithLog()
         try queue.connection.execute(
             """

@@ -13,9 +13,7 @@ struct ConcludeTests {
         target = try TargetServer()
     }
 
-    @Test func `after a worker is killed, a job's end and its callback are both stored or neither`()
-        throws
-    {
+    @Test func `after a worker is killed, a job's end and its callback are both stored or neither`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -148,9 +146,7 @@ struct ConcludeTests {
         #expect(target.requests.count == 20)
     }
 
-    @Test func `a webhook that takes too long to insert is skipped, and all jobs still end`()
-        throws
-    {
+    @Test func `a webhook that takes too long to insert is skipped, and all jobs still end`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(Self.slowWebhooks("pg_sleep(60)"))
         let worker = try RunningWorker(queue.database)
@@ -213,9 +209,7 @@ struct ConcludeTests {
         #expect(try CallbackLog.lines(queue, of: id) == ["callback succeeded"])
     }
 
-    @Test func `a callback can add a step to its chain, which has its own callback and webhook`()
-        throws
-    {
+    @Test func `a callback can add a step to its chain, which has its own callback and webhook`() throws {
         let queue = try TestQueue()
         try CallbackLog.make(in: queue)
         try queue.connection.execute(

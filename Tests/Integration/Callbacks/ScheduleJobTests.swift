@@ -24,9 +24,7 @@ struct ScheduleJobTests {
             """)
     }
 
-    @Test func `a schedule inserted while workers run makes one job per tick, each called once`()
-        throws
-    {
+    @Test func `a schedule inserted while workers run makes one job per tick, each called once`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let workers = try (0..<3).map { _ in try RunningWorker(queue.database) }

@@ -129,9 +129,7 @@ struct CredentialTests {
         #expect(other.requests.map { $0.header("authorization") } == ["Bearer t", "Bearer t"])
     }
 
-    @Test func `a job with credential none is sent without a login and shares cached answers`()
-        throws
-    {
+    @Test func `a job with credential none is sent without a login and shares cached answers`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
         try queue.connection.execute(

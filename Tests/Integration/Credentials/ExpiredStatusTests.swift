@@ -33,9 +33,7 @@ struct ExpiredStatusTests {
         return try queue.rows("select state, error_code, attempt::text from postrider.job_status where id = \(id)")[0]
     }
 
-    @Test(arguments: [404, 419]) func `a status in expired_statuses leads to a refresh`(
-        status: Int
-    ) throws {
+    @Test(arguments: [404, 419]) func `a status in expired_statuses leads to a refresh`(status: Int) throws {
         #expect(try outcome(status, ", '{[400,402),[403,405),[419,420)}'") == ["succeeded", nil, "1"])
     }
 

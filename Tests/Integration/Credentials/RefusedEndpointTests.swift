@@ -87,9 +87,7 @@ struct RefusedEndpointTests {
         #expect(api.log("/token").count == 2)
     }
 
-    @Test func `two endpoints that refuse a fresh token hold all jobs until one call succeeds`()
-        throws
-    {
+    @Test func `two endpoints that refuse a fresh token hold all jobs until one call succeeds`() throws {
         let api = try TokenAPI(#"{"refuse": true}"#)
         let queue = try queue(api)
         let worker = try api.worker(queue)

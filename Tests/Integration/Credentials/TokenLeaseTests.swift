@@ -209,9 +209,7 @@ struct TokenLeaseTests {
         #expect(try queue.text(error)?.contains("POSTRIDER_SECRET_KEY") == true)
     }
 
-    @Test func `after a clock step back, due refreshes begin at once and running refreshes keep their lease`()
-        throws
-    {
+    @Test func `after a clock step back, due refreshes begin at once and running refreshes keep their lease`() throws {
         let queue = try queue()
         try queue.connection.execute(
             """

@@ -14,9 +14,7 @@ struct DedupeTests {
     private static let insert = "insert into postrider.jobs (url, dedupe_key) values ('http://h/', 'k')"
 
     @Test
-    func `a queue refuses a second job with the same dedupe_key and names the first job`()
-        throws
-    {
+    func `a queue refuses a second job with the same dedupe_key and names the first job`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url, dedupe_key", "'http://h/', 'secret-7'")
         let error = try Self.refusal(

@@ -116,9 +116,7 @@ struct LargeInsertTests {
     }
 
     @Test(arguments: ["true", "nextval('postrider.jobs_id_seq') > 0"])
-    func `a large INSERT lists each id once and in order, with or without gaps`(
-        filter: String
-    ) throws {
+    func `a large INSERT lists each id once and in order, with or without gaps`(filter: String) throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """

@@ -193,9 +193,7 @@ struct ClientCountTests {
     }
 
     @Test(arguments: [false, true])
-    func `the leader counts an INSERT with thousands of lanes in steps, also during a recount`(
-        isRecount: Bool
-    ) throws {
+    func `the leader counts an INSERT with thousands of lanes in steps, also during a recount`(isRecount: Bool) throws {
         let fixture = try LimitFixture("max_unfinished, max_lanes", "1000000, 1000000")
         let rows =
             "insert into postrider.jobs (url, lane) select 'http://h/', 'lane ' || i from generate_series(1, 12000) i"
@@ -227,9 +225,7 @@ struct ClientCountTests {
     }
 
     @Test(arguments: Soak.stormSeeds)
-    func `client counts stay exact while sessions insert, roll back, cancel and retry jobs`(
-        seed: UInt64
-    ) throws {
+    func `client counts stay exact while sessions insert, roll back, cancel and retry jobs`(seed: UInt64) throws {
         let fixture = try LimitFixture(role: "*", "max_unfinished, max_lanes", "10000000, 1000000")
         let database = TestRole.client.database(fixture.queue.database)
         let superuser = fixture.queue.database

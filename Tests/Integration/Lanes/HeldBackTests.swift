@@ -53,9 +53,7 @@ struct HeldBackTests {
         #expect(try #require(calls.last).path == "/other/mate" || again <= (calls.last?.arrivedAt ?? 0))
     }
 
-    @Test func `16 jobs refused together by 429 succeed at their second call, also with at_most_once`()
-        throws
-    {
+    @Test func `16 jobs refused together by 429 succeed at their second call, also with at_most_once`() throws {
         let refusals = 1
         let target = try TargetServer(answer: Self.answers([], status: 429, refusals: refusals))
         let queue = try TestQueue()

@@ -66,9 +66,7 @@ struct LaneFloodTests {
         #expect(try queue.number(Self.waits.replacing("%", with: "0.9")) < Int64(Soak.seconds(0.2) * 1000))
     }
 
-    @Test func `an INSERT uses the intake only for tracks with intake rows, and tracks keep their order`()
-        throws
-    {
+    @Test func `an INSERT uses the intake only for tracks with intake rows, and tracks keep their order`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         try queue.insert(6_000, "url, lane", "'\(target.url)/ok/' || i, 'flood ' || i % 3000")
@@ -99,9 +97,7 @@ struct LaneFloodTests {
         #expect(disorder == 0)
     }
 
-    @Test func `an INSERT with a lane per row makes under 100 intake lists and keeps row settings`()
-        throws
-    {
+    @Test func `an INSERT with a lane per row makes under 100 intake lists and keeps row settings`() throws {
         let queue = try TestQueue()
         try queue.insert(
             12_000, "url, lane, queue, expires_at, max_attempts, notify, priority",
@@ -129,9 +125,7 @@ struct LaneFloodTests {
                 """) == 11_998)
     }
 
-    @Test func `the leader feeds lists of many lanes only while slots are free and few calls begin`()
-        throws
-    {
+    @Test func `the leader feeds lists of many lanes only while slots are free and few calls begin`() throws {
         let queue = try TestQueue()
         try queue.insert(20_000, "url, lane", "'http://h/', 'l' || i")
         let leader = try queue.number(
@@ -155,9 +149,7 @@ struct LaneFloodTests {
         #expect(try fed(inFlight: 2, begun: 1) > 0)
     }
 
-    @Test func `the leader makes tracks for the highest priority first, then for lanes in turn`()
-        throws
-    {
+    @Test func `the leader makes tracks for the highest priority first, then for lanes in turn`() throws {
         let queue = try TestQueue()
         try queue.insert(40, "url, lane, priority", "'http://h/', case when i <= 20 then 'a' else 'l' || i end, i / 40")
         let leader = try queue.number(

@@ -31,9 +31,7 @@ struct RefusalStreakTests {
             "select coalesce((extract(epoch from max(paused_until) - now()) * 1000)::bigint, 0) from postrider.lanes")
     }
 
-    @Test func `a lane's pause doubles with each refusal until a success or resume_lane resets it`()
-        throws
-    {
+    @Test func `a lane's pause doubles with each refusal until a success or resume_lane resets it`() throws {
         let queue = try Self.queue()
         func tell(_ verdict: String, _ status: Int, wait: String = "null", begunBefore: String = "-1 ms") throws
             -> Int64
@@ -102,9 +100,7 @@ struct RefusalStreakTests {
         #expect(try (900...1250).contains(Self.tell(queue, both)))
     }
 
-    @Test func `pauses do not keep growing for a server that accepts two calls at once`()
-        throws
-    {
+    @Test func `pauses do not keep growing for a server that accepts two calls at once`() throws {
         let ends = Mutex<[UInt64]>([])
         let target = try TargetServer { _ in
             let isTaken = ends.withLock { ends in

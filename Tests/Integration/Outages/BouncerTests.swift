@@ -34,9 +34,7 @@ struct BouncerTests {
     }
 
     @Test
-    func `workers behind PgBouncer run jobs if the default isolation level is serializable`()
-        throws
-    {
+    func `workers behind PgBouncer run jobs if the default isolation level is serializable`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()
@@ -54,9 +52,7 @@ struct BouncerTests {
         #expect(try queue.number("select count(*) from postrider_internal.workers where ended_at is null") == 0)
     }
 
-    @Test func `behind PgBouncer, an open cancel of a running job does not delay other jobs`()
-        throws
-    {
+    @Test func `behind PgBouncer, an open cancel of a running job does not delay other jobs`() throws {
         let cluster = try PrivateCluster()
         defer { cluster.remove() }
         let target = try TargetServer()

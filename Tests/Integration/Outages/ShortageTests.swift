@@ -16,9 +16,7 @@ struct ShortageTests {
         """
 
     @Test(arguments: Soak.isOn ? [20_000, 35_000] : [1_500])
-    func `if a role takes all locks during calls, each job still ends with its answer`(
-        milliseconds: Int
-    ) throws {
+    func `if a role takes all locks during calls, each job still ends with its answer`(milliseconds: Int) throws {
         let cluster = try PrivateCluster(.init(settings: ["max_connections": "40"]))
         defer { cluster.remove() }
         let target = try TargetServer { _ in [.held] + TargetStep.answer(200, #"{"id": 7, "list": [1, 2, 3]}"#) }

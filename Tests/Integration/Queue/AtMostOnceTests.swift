@@ -132,9 +132,7 @@ struct AtMostOnceTests {
         #expect(target.requests.count == calls + 4)
     }
 
-    @Test func `retry_failed skips a call that may have acted, even after an unsent manual retry`()
-        throws
-    {
+    @Test func `retry_failed skips a call that may have acted, even after an unsent manual retry`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         let closed = try TargetServer.freePort()

@@ -94,9 +94,7 @@ struct JobLifeTests {
         #expect(target.requests.isEmpty)
     }
 
-    @Test func `a past expires_at at INSERT expires jobs, trees and 10,000 rows without a call`()
-        throws
-    {
+    @Test func `a past expires_at at INSERT expires jobs, trees and 10,000 rows without a call`() throws {
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
         defer { worker.kill() }

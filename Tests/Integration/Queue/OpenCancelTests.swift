@@ -16,9 +16,7 @@ struct OpenCancelTests {
         }
     }
 
-    @Test func `another worker repeats a killed worker's calls, except for jobs with an open cancel`()
-        throws
-    {
+    @Test func `another worker repeats a killed worker's calls, except for jobs with an open cancel`() throws {
         let target = try Self.target()
         let queue = try TestQueue()
         let first = try RunningWorker(queue.database)

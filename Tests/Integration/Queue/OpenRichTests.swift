@@ -68,9 +68,7 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") + worker.count(of: "result_unstorable") == 0)
     }
 
-    @Test func `an answer that waits for an operator's lock delays no other answer and is stored later`()
-        throws
-    {
+    @Test func `an answer that waits for an operator's lock delays no other answer and is stored later`() throws {
         let queue = try TestQueue()
         let target = try cookieTarget(queue)
         let worker = try RunningWorker(queue.database)
@@ -124,9 +122,7 @@ struct OpenRichTests {
         #expect(worker.count(of: "statement_failed") + worker.count(of: "worker_reaped") == 0)
     }
 
-    @Test func `an open cancel of claimed jobs before their calls neither holds slots nor delays other jobs`()
-        throws
-    {
+    @Test func `an open cancel of claimed jobs before their calls neither holds slots nor delays other jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database, concurrency: 4)

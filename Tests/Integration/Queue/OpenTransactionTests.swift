@@ -40,9 +40,7 @@ struct OpenTransactionTests {
     }
 
     @Test
-    func `a locked credential row delays its new token, which is neither lost nor fetched twice`()
-        throws
-    {
+    func `a locked credential row delays its new token, which is neither lost nor fetched twice`() throws {
         let api = try TokenAPI(#"{"expired": ["a1"], "delay": 1500}"#)
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -66,9 +64,7 @@ struct OpenTransactionTests {
         #expect(workers.allSatisfy { $0.count(of: "worker_reaped") + $0.count(of: "statement_failed") == 0 })
     }
 
-    @Test func `a locked lane row delays no other lane, and a 429 still pauses the lane`()
-        throws
-    {
+    @Test func `a locked lane row delays no other lane, and a 429 still pauses the lane`() throws {
         let target = try TargetServer { request in
             request.path.contains("full")
                 ? TargetStep.answer(429, headers: ["Retry-After: 3600"]) : TargetStep.answer(200)
@@ -95,9 +91,7 @@ struct OpenTransactionTests {
         #expect(try queue.number("select count(*) from postrider.job_status where lane = 'l' and state = 'ready'") == 4)
     }
 
-    @Test func `an open cancel delays no other job, and after its rollback the call's result is stored`()
-        throws
-    {
+    @Test func `an open cancel delays no other job, and after its rollback the call's result is stored`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)

@@ -9,9 +9,7 @@ struct OverrunTests {
     /// Compares each of 30,000 values with all of them, which takes minutes.
     private static let extract = "$[*] ? (exists($[*] ? (@ == 3)))"
 
-    @Test func `an answer that exceeds the judge timeout fails alone and keeps its body`()
-        throws
-    {
+    @Test func `an answer that exceeds the judge timeout fails alone and keeps its body`() throws {
         let target = try ExpensiveAnswer.target()
         let queue = try TestQueue()
         let evil = try queue.insert("url, extract", "'\(target.url)/large', '\(Self.extract)'")

@@ -34,9 +34,7 @@ struct RetentionTests {
         #expect(workers.map { $0.count(of: "range_pruned") }.reduce(0, +) == 1)
     }
 
-    @Test func `prune keeps jobs under a user's foreign key and works despite a role's statement_timeout`()
-        throws
-    {
+    @Test func `prune keeps jobs under a user's foreign key and works despite a role's statement_timeout`() throws {
         let queue = try TestQueue()
         try queue.insert(6_000, "url, tag", "'http://h/' || i, 'old'")
         let tree = try queue.number(

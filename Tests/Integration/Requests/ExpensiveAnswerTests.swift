@@ -112,9 +112,7 @@ struct ExpensiveAnswerTests {
         #expect(target.requests("/large").count == 1)
     }
 
-    @Test func `large validators and answers above 1 MiB go to the judging session with correct results`()
-        throws
-    {
+    @Test func `large validators and answers above 1 MiB go to the judging session with correct results`() throws {
         let keys = (1...200).map { "\"k\($0)\": " }
         let large =
             "{" + keys.map { $0 + "1" }.joined(separator: ",") + ", \"x\": \"" + String(repeating: "y", count: 2 << 20)

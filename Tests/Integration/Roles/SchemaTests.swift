@@ -62,9 +62,7 @@ struct SchemaTests {
         #expect(compiled == [])
     }
 
-    @Test func `no parallel-safe function catches errors or calls a function that is not parallel-safe`()
-        throws
-    {
+    @Test func `no parallel-safe function catches errors or calls a function that is not parallel-safe`() throws {
         let queue = try TestQueue()
         // Such a block is a subtransaction, which PostgreSQL refuses in a parallel plan.
         let loose = try queue.rows(

@@ -63,9 +63,7 @@ struct SharedRoleTests {
     /// The output of `migrate` if no migration is pending and the roles are correct.
     private static let isUpToDate = WorkerProcess.Outcome(status: 0, output: "the schema is up to date\n")
 
-    @Test func `migrate by a second owner grants all rights, keeps the owner and prints the missing grant`()
-        throws
-    {
+    @Test func `migrate by a second owner grants all rights, keeps the owner and prints the missing grant`() throws {
         let server = try Server()
         try server.execute(
             "create role own login createrole; create role own2 login; create role fleet login")

@@ -75,9 +75,7 @@ struct ServiceTests {
         ("cache_max_bytes", "-1"), ("cache_max_bytes", "null"), ("installation", "null"),
         ("judge_timeout", "'9 ms'"), ("judge_timeout", "'61 s'"), ("judge_timeout", "null"),
     ])
-    func `an invalid setting is refused with its column name and a hint`(
-        column: String, value: String
-    ) throws {
+    func `an invalid setting is refused with its column name and a hint`(column: String, value: String) throws {
         let queue = try TestQueue(sharedBy: #function)
         let error = #expect(throws: PGError.self) {
             try queue.connection.execute("update postrider.settings set \(column) = \(value)")

@@ -8,9 +8,7 @@ import Testing
 /// Random trees while workers are killed, sessions are cut, and users cancel, retry and join.
 struct TreeStormTests {
     @Test(arguments: Soak.stormSeeds)
-    func `random trees end as planned and start steps in order while workers and sessions die`(
-        seed: UInt64
-    ) throws {
+    func `random trees end as planned and start steps in order while workers and sessions die`(seed: UInt64) throws {
         let storm = try Storm(seed: seed, trees: Soak.count(500, reduced: 60), kills: Soak.count(6, reduced: 2))
         try storm.run()
         let defects = try storm.defects()

@@ -137,9 +137,7 @@ final class TreeLifeTests {
         try TestClock.wait(5, for: "the end of the calls") { target.underWay == 0 }
     }
 
-    @Test func `a chain stops at a step that is cancelled while the step before it ends`()
-        throws
-    {
+    @Test func `a chain stops at a step that is cancelled while the step before it ends`() throws {
         var chain = TreePlan.chain([call("/ok/1"), call("/ok/2"), call("/ok/3")])
         try chain.insert(into: queue)
         let other = try PGConnection(queue.database)
@@ -244,9 +242,7 @@ final class TreeLifeTests {
         #expect(try queue.number("select count(*) from postrider_internal.ready") == 1)
     }
 
-    @Test func `a tree cancelled before run_at has no started_at, and skip errors name chain or batch`()
-        throws
-    {
+    @Test func `a tree cancelled before run_at has no started_at, and skip errors name chain or batch`() throws {
         let later = try queue.number(
             "select postrider.submit('{\"run_at\": \"2100-01-01\", \"chain\": [{\"url\": \"http://h/\"}]}')")
         try cancel(later)

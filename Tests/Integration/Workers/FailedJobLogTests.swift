@@ -18,9 +18,7 @@ struct FailedJobLogTests {
     }
 
     @Test
-    func `each finally failed job logs one line without data of the request or answer`()
-        throws
-    {
+    func `each finally failed job logs one line without data of the request or answer`() throws {
         let target = try TargetServer { request in
             switch request.path.split(separator: "/").first {
             case "busy": TargetStep.answer(503)

@@ -8,9 +8,7 @@ import Testing
 /// Workers that are killed with `kill -9`, and the reaction of the other workers.
 struct KilledWorkerTests {
     @Test(arguments: 1...Soak.count(20, reduced: 2))
-    func `the 64 calls of a killed worker run again within 15 s under another worker`(
-        round: Int
-    ) throws {
+    func `the 64 calls of a killed worker run again within 15 s under another worker`(round: Int) throws {
         // The first call of each path never ends; the second does.
         let target = try TargetServer { request in
             request.path.hasPrefix("/ok") || request.turn > 1 ? TargetStep.answer(200) : [.hang]

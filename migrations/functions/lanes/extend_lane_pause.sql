@@ -2,7 +2,8 @@
 -- Waits for the row of the lane as long as the caller's lock_timeout allows. If the lane exists, it uses UPDATE,
 -- because each INSERT would take one of two billion ids for a 429.
 --
--- The new reason may equal the old one. lanes_check then forgets it, as if only the time had changed. So it is set again.
+-- The new reason may equal the old one. lanes_check then forgets it, as if only the time had changed. Then it is set
+-- again.
 create or replace function postrider_internal.extend_lane_pause(p_lane text, p_until timestamptz,
                                                                 p_reason text) returns void
 language plpgsql

@@ -21,8 +21,8 @@ begin
     select n.place || '.' || k.key as place, s.value, k.key,
            k.key in ('url', 'query', 'headers', 'body_json', 'body_form', 'body_parts') as takes_templates,
            n.level = 1 and n.kind = 'request' as is_root
-      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each,
-                                              rank)
+      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
+                                              each, rank)
      cross join lateral jsonb_each(n.spec) k
      cross join lateral postrider_internal.json_strings(k.value) s (value)
      where s.value like '%{{%'

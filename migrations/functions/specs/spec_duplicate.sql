@@ -11,8 +11,8 @@ as $$
     from (select n.place, n.spec ->> 'dedupe_key' as key, n.rank, coalesce(n.spec ->> 'queue', 'default') as queue,
                  row_number() over (partition by coalesce(n.spec ->> 'queue', 'default'), n.spec ->> 'dedupe_key'
                                     order by n.rank) as nth
-            from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
-                                                    each, rank)
+            from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each,
+                                                    spec, each, rank)
            where n.spec ->> 'dedupe_key' is not null) k
     left join postrider.jobs j on j.id = substring(p_message from 'job ([0-9]+)')::bigint and j.dedupe_key = k.key
       and j.queue = k.queue

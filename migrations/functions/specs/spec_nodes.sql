@@ -27,8 +27,8 @@ begin
   end if;
   while v_level is not null loop
     select n.place || d.below as place, d.reason, d.hint into v_defect
-      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each,
-                                              rank)
+      from unnest(v_level) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
+                                              each, rank)
      cross join lateral postrider_internal.spec_shape(n.level, n.spec) d
      where d.reason is not null
      order by n.rank limit 1;

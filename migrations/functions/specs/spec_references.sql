@@ -19,8 +19,8 @@ begin
   with recursive nodes as materialized (
     select n.level, n.parent, n."position", n.place, n.kind, n.parent_kind, n.is_in_each, n.spec, n.each,
            n.spec ->> 'name' as name, row_number() over (partition by n.level order by n.rank)::int as rank
-      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each,
-                                              rank)
+      from unnest(p_nodes) with ordinality n (level, parent, "position", place, kind, parent_kind, is_in_each, spec,
+                                              each, rank)
   ), found as materialized (
     select distinct n.level, n.rank, n.is_in_each, n.place || t.below as place, m.part[1] as template
       from nodes n
