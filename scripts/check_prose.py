@@ -12,9 +12,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = ROOT / "scripts/prose_limits.txt"
-# The highest number of words in a sentence and in a paragraph.
+# The highest number of words in a sentence, in a paragraph and in the name of a test.
 SENTENCE = 30
 PARAGRAPH = 70
+NAME = 17
 COMMENT = {".swift": r"\s*///?(?!/)", ".c": r"\s*//+", ".h": r"\s*//+", ".sql": r"--", ".py": r"\s*#", ".sh": r"\s*#"}
 # A pronoun in the place of a noun makes the reader look for the noun.
 PUZZLES = [
@@ -51,8 +52,18 @@ def paragraphs(path):
         yield start, " ".join(block)
 
 
+def puzzles(number, text):
+    for pattern, advice in PUZZLES:
+        for match in pattern.finditer(text):
+            yield number, f"{advice}: {text[max(0, match.start() - 30):match.end() + 30]}"
+
+
 def findings(path):
     """(line number, remark) of each place that is hard to read."""
+    for number, name in names(path):
+        if len(name.split()) > NAME:
+            yield number, f"a name of {len(name.split())} words: {name}"
+        yield from puzzles(number, name)
     for number, raw in paragraphs(path):
         text = re.sub(r"`[^`]*`", "x", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", raw))
         if len(text.split()) > PARAGRAPH:
@@ -60,9 +71,15 @@ def findings(path):
         for sentence in re.split(r"(?<=[.!?;:])\s+", text):
             if len(sentence.split()) > SENTENCE:
                 yield number, f"a sentence of {len(sentence.split())} words: {sentence[:60]}"
-        for pattern, advice in PUZZLES:
-            for match in pattern.finditer(text):
-                yield number, f"{advice}: {text[max(0, match.start() - 30):match.end() + 30]}"
+        yield from puzzles(number, text)
+
+
+def names(path):
+    """(line number, name) of each test. A name in backticks is a sentence."""
+    if path.suffix == ".swift":
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            for name in re.findall(r"(?:func |^ +)`([^`]+)`\(", line):
+                yield number, name
 
 
 def files(pathspec):

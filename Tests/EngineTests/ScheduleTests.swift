@@ -115,7 +115,7 @@ struct PollScheduleTests {
         #expect(holds(&pollSchedule, now + SurveyPace.quickInterval + 1) == false)
     }
 
-    @Test func `a claim waits at most 100 ms for a new track, also beside slow surveys`() {
+    @Test func `a claim waits at most 100 ms for a new track, also during slow surveys`() {
         var pollSchedule = surveyed([13, 13])
         pollSchedule.trackIsAwaited(now: 10_200_000_000)
         #expect(holds(&pollSchedule, 10_299_999_999))

@@ -88,7 +88,7 @@ struct DownloadTests {
         #expect(try large.failure().code == .tooLarge && large.timings.total < Int64(Soak.seconds(5) * 1e6))
     }
 
-    @Test func `the meta file beside a part has the format that later versions read`() throws {
+    @Test func `the meta file of a part has the format that later versions read`() throws {
         _ = try brokenOff("ETag: \"v1\"\r\nLast-Modified: Fri, 27 Nov 2026 08:00:00 GMT") { _ in [] }
         let note = String(decoding: try #require(folder.read("file.part.meta")), as: UTF8.self)
         // The first line ends with the host and the process of the worker.

@@ -78,7 +78,7 @@ struct RefusalRuleTests {
     }
 
     @Test(arguments: ["200", "409", "429", "500"])
-    func `retry_failed repeats no answered at_most_once POST, whatever its error code, except after a 429`(
+    func `retry_failed repeats an answered at_most_once POST only after a 429, with any error code`(
         status: String
     ) throws {
         let queue = try TestQueue()

@@ -155,7 +155,7 @@ struct DoctorFleetTests {
     }
 
     @Test(arguments: [TestRole.admin, .reader])
-    func `doctor tells an admin or reader the limits of its login and reports the views`(role: TestRole) throws {
+    func `doctor shows an admin or reader the limits of its login and reports the views`(role: TestRole) throws {
         let queue = try TestQueue()
         let database = role.database(queue.database)
         try queue.connection.execute(
