@@ -46,22 +46,21 @@ struct ManyHostsTests {
     }
 
     @Test func `the CPU per call to a new host stays flat from 1,000 to 10,000 hosts`() throws {
-        let driver = try AgentDriver(slots: 16)
-        try callHosts(0..<1_000, in: driver)
-        // The minimum of four parts, because other processes on the machine make some of them slower.
-        func cpu(from first: Int) throws -> Double {
-            var least = Double.infinity
-            for part in 0..<4 {
-                let before = cpuSeconds
-                try callHosts((first + part * 500)..<(first + part * 500 + 500), in: driver)
-                least = min(least, cpuSeconds - before)
-            }
-            return least
+        let drivers = try (few: AgentDriver(slots: 16), many: AgentDriver(slots: 16))
+        try callHosts(0..<1_000, in: drivers.few)
+        try callHosts(0..<10_000, in: drivers.many)
+        func cpu(from first: Int, in driver: AgentDriver) throws -> Double {
+            let before = cpuSeconds
+            try callHosts(first..<first + 500, in: driver)
+            return cpuSeconds - before
         }
-        let early = try cpu(from: 1_000)
-        try callHosts(3_000..<10_000, in: driver)
-        let late = try cpu(from: 10_000)
-        #expect(late < 1.6 * early, "\(late) s after \(early) s")
+        // The agents take turns, and the minima count, because other processes on the machine make some parts slower.
+        var least = (few: Double.infinity, many: Double.infinity)
+        for part in 0..<6 {
+            least.few = min(least.few, try cpu(from: 1_000 + part * 500, in: drivers.few))
+            least.many = min(least.many, try cpu(from: 10_000 + part * 500, in: drivers.many))
+        }
+        #expect(least.many < 1.6 * least.few, "\(least.many) s after \(least.few) s")
     }
 
     @Test func `a frequently called host keeps its connection while many other hosts are called once`() throws {
