@@ -21,6 +21,7 @@ config.json, which is read at each request:
     logged_out        true: /envelope answers with code 802
     envelope_status   the status of a failure of /envelope, instead of 200
     delay             milliseconds before the answer to a token call
+    api_delay         milliseconds before the answer to a call of /api
     token_status      a token call fails with this status
     token_error       the error in such an answer, instead of server_error
     token_text        the body of all answers to token calls, with token_status or 200
@@ -85,6 +86,7 @@ def is_good(token, settings):
 @app.route("/api/<path:rest>", methods=["GET", "POST"])
 def api(rest):
     token, settings = sent_token(), config()
+    time.sleep(settings.get("api_delay", 0) / 1000)
     if not is_good(token, settings):
         note(token, 401)
         return jsonify(error="expired"), 401, {"WWW-Authenticate": 'Bearer error="invalid_token"'}

@@ -7,6 +7,10 @@ import Testing
 /// Endpoints that refuse each token. One such endpoint fails only its own jobs. If several endpoints refuse a
 /// token, all jobs of the credential are held.
 struct RefusedEndpointTests {
+    /// The delay keeps the calls of both endpoints in flight together. If the second call were not sent before the first
+    /// is refused, it would wait for the next token.
+    private static let refusing = #"{"refuse": true, "api_delay": 200}"#
+
     private func queue(_ api: TokenAPI) throws -> TestQueue {
         let queue = try TestQueue()
         try queue.connection.execute(
@@ -88,7 +92,7 @@ struct RefusedEndpointTests {
     }
 
     @Test func `two endpoints that refuse a fresh token hold all jobs until one call succeeds`() throws {
-        let api = try TokenAPI(#"{"refuse": true}"#)
+        let api = try TokenAPI(Self.refusing)
         let queue = try queue(api)
         let worker = try api.worker(queue)
         defer { worker.kill() }
@@ -117,7 +121,7 @@ struct RefusedEndpointTests {
     }
 
     @Test func `a job held by refused tokens fails after max_wait`() throws {
-        let api = try TokenAPI(#"{"refuse": true}"#)
+        let api = try TokenAPI(Self.refusing)
         let queue = try queue(api)
         try queue.connection.execute("update postrider.services set max_wait = '1 s'")
         let worker = try api.worker(queue)
