@@ -120,6 +120,11 @@ public struct TestQueue: ~Copyable {
             "insert into postrider.jobs (\(columns)) select \(values) from generate_series(1, \(count)) as i")
     }
 
+    /// Submits a spec in which URL stands for the target. Returns the root's id.
+    public func submit(to target: TargetServer, _ spec: String) throws -> Int64 {
+        try number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
+    }
+
     /// Adds a service `api` with these servers at the positions from 1 on, and with more columns.
     ///
     /// `columns` and `values` begin with a comma.

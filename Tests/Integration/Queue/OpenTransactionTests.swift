@@ -171,11 +171,9 @@ struct OpenTransactionTests {
         let target = try TargetServer()
         let queue = try TestQueue()
         let worker = try RunningWorker(queue.database)
-        func submit(_ spec: String) throws -> Int64 {
-            try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
-        }
         let list = (1...elements).map { "\($0)" }.joined(separator: ",")
-        let held = try submit(
+        let held = try queue.submit(
+            to: target,
             #"{"chain": [{"url": "URL/held", "notify": \#(isFollowed)}, "#
                 + #"{"name": "list", "batch": {"each": [\#(list)], "do": {"url": "URL/ok/{{item}}"}}}]}"#)
         try TestClock.wait(20, for: "the first call") { target.underWay == 1 }
@@ -188,7 +186,8 @@ struct OpenTransactionTests {
         // The batch is deferred and not checked again and again.
         try queue.wait(until: "select exists (select from postrider_internal.tree_deltas where due_at > now())")
         for round in 1...3 {
-            let id = try submit(
+            let id = try queue.submit(
+                to: target,
                 #"{"batch": [{"url": "URL/ok/a"}, {"chain": [{"url": "URL/ok/b"}, {"url": "URL/ok/c", "notify": true}]}]}"#
             )
             try queue.wait(for: id, toBe: "succeeded")

@@ -14,7 +14,7 @@ class TreeFixture {
 
     /// Submits a spec in which URL stands for the target, and returns the root's id.
     func submit(_ spec: String) throws -> Int64 {
-        try queue.number("select postrider.submit('\(spec.split(separator: "URL").joined(separator: target.url))')")
+        try queue.submit(to: target, spec)
     }
 
     func member(_ name: String) throws -> Int64 {
