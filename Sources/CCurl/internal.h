@@ -50,8 +50,8 @@ typedef struct {
 
 /// For calls without a transport and for each transport there is one pool for public addresses and one for all. Two
 /// more kinds of each are created when they are needed:
-/// - `unshared`, for TLS without HTTP/2: once libcurl 7.88 has used HTTP/1.1 with a host, it shares no HTTP/2
-///   connection with the host in the same pool.
+/// - `unshared`, for TLS without HTTP/2: libcurl 7.88 shares no HTTP/2 connection with a host after
+///   it has used HTTP/1.1 with it in the same pool.
 /// - `alone`, for calls that have their own connection.
 ///
 /// POOLS is the most at one time. Few transports have all six pools.

@@ -53,8 +53,8 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     if (t->first_byte_ns) t->wait_began = ccurl_now();
     // If the check retires the connection, the write fails before its first byte, and libcurl calls this again.
     t->multiplexed = ccurl_idle_check(t, local_port);
-    // A host or a NAT that has dropped one open connection has dropped the others as well: 3 of 8 such calls failed,
-    // after two dead ones. So libcurl's second sending uses a new one. Over HTTP/2 all calls share one connection.
+    // A host or a NAT that has dropped one open connection has dropped the others as well. After two dead ones, 3 of 8
+    // such calls failed. So libcurl's second sending uses a new one. Over HTTP/2 all calls share one connection.
     if (!t->multiplexed) curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, 1L);
     return CURL_PREREQFUNC_OK;
 }

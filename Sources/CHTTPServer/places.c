@@ -42,8 +42,8 @@ static void end(struct place *place) {
     enter(place, PLACE_ENDS);
 }
 
-// Ends the connection that has waited longest, of one address or of all: waiting ones before sending ones, as in the
-// order of enum place_state. Returns whether there was one.
+// Ends the connection that has waited longest, of one address or of all. Waiting connections end before sending ones,
+// in the order of enum place_state. Returns whether there was one.
 static bool end_longest(const struct place *newest, bool of_its_address) {
     struct place *longest = NULL;
     for (struct place *place = places; place < places + PLACES; place++) {

@@ -26,8 +26,8 @@ static int64_t cpu_time(void) {
 }
 
 // libxml2 2.9 needs quadratic time for a tag with very many attributes, for very many names, and for very many prefixes
-// (20 s for 10 MB). So it gets its input in pieces of 4 kB until the time limit: 0.3 s plus ten times the time of a
-// plain document, at most 3 s.
+// (20 s for 10 MB). So it gets its input in pieces of 4 kB until the time limit. The limit is 0.3 s plus ten times
+// the time of a plain document, at most 3 s.
 static int64_t cpu_budget(size_t count) {
     int64_t budget = 300000000LL + (int64_t)count * 100;
     return budget < 3000000000LL ? budget : 3000000000LL;

@@ -129,7 +129,7 @@ public enum StoreStatement {
         select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
-    /// Returns which work is left, for a worker that ends when there is none (`--once`).
+    /// Returns which work is left. A worker with `--once` ends after the last job.
     public static let workLeft = PGStatement("work_left", "select postrider_internal.work_left($1)")
     /// Signs the worker off.
     public static let leave = PGStatement("leave", "select postrider_internal.leave($1)")

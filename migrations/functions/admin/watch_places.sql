@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
--- Runs twice a second for each viewer, so its cost must depend on the rows shown: batches and chains with counts,
--- members of trees with at most 12, and transfers in progress. If p_rows is too small for all, ended trees below a root
--- are left out first.
+-- Runs twice a second for each viewer, so its cost must depend on the rows shown. These are batches and chains with
+-- counts, members of trees with at most 12, and transfers in progress. If p_rows is too small for all, ended trees
+-- below a root are left out first.
 --
 -- It runs as the owner, so the session identifies the caller: the role of SET ROLE, otherwise the login. One role
 -- inserted the whole tree (raise_foreign_parent), so the root decides whether the caller may see it.

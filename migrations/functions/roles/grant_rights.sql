@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A function that runs as its caller gives no role a right, so all roles may run such functions: views, triggers and
--- submit need many of them. For functions that run as the owner, each role has its own list.
+-- All roles may run functions that run as their caller, because these give no role a right. Views, triggers and submit
+-- need many of them. For functions that run as the owner, each role has its own list.
 create or replace function postrider_internal.grant_rights() returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Checks everything about templates that needs only the row itself. Scheme, host and port must stand before the first
--- template, so that no value can change them and the lane of the job is known. An answer must not choose a file or the
+-- template. So no value can change them, and the lane of the job is known. An answer must not choose a file or the
 -- receiver of a webhook.
 create or replace function postrider_internal.job_template_defect(
   p_job postrider.jobs, out column_name text, out reason text, out hint text)

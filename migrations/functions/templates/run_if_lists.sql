@@ -21,8 +21,8 @@ begin
   if regexp_replace(p_run_if::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g') !~ E'""(?:\\[|\\.(?:size|type)\\(\\))' then
     return p_run_if;
   end if;
-  -- Group 1 is a path before [, .size() or .type(). Group 2 is any other text. It takes a quoted text whole, so a path
-  -- inside of quotes stays as it is.
+  -- Group 1 is a path before [, .size() or .type(). Group 2 is any other text. It takes a quoted text whole, so no path
+  -- inside of quotes is changed.
   for v_part in
     select m.found
       from regexp_matches(p_run_if::text,
