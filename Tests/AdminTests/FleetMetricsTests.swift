@@ -23,8 +23,8 @@ struct FleetMetricsTests {
         // Autovacuum is off in this cluster, and the plan needs the statistics of the table.
         try queue.connection.execute("vacuum analyze postrider_internal.results")
         #expect(
-            try queue.text("select string_agg(f::text, ' ') from (\(FleetMetrics.failures)) f") == "(q,connect,1000)")
-        let blocks = try queue.buffers(FleetMetrics.failures)
+            try queue.text("select string_agg(f::text, ' ') from (\(FailureMetrics.query)) f") == "(q,connect,1000)")
+        let blocks = try queue.buffers(FailureMetrics.query)
         #expect(blocks < 5_000, "\(blocks)")
     }
 

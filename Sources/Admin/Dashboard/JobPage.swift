@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JobModel
 internal import PGClient
 
 /// All facts about one job: its columns, the reason of its state, its attempts, its answer and its members.
@@ -11,16 +10,9 @@ struct JobPage: DashboardPage {
     /// The sentence of `postrider.explain`: why the job is in its state.
     private let why: String?
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
-    private let answer: Answer?
+    private let answer: JobAnswer?
 
     let path = "/jobs"
-
-    /// The HTTP answer that is stored with the job.
-    private struct Answer: Sendable {
-        var headers: [(name: String, value: String)]
-        var result: String?
-        var body: String?
-    }
 
     /// Reads the job and its related rows.
     init(_ id: Int64, _ connection: borrowing PGConnection) throws(PGError) {
@@ -34,7 +26,8 @@ struct JobPage: DashboardPage {
             return
         }
         facts = JobPage.columns.indices.map { job.optionalText(0, $0) }
-        why = try connection.query("select postrider.explain($1)", &parameters).optionalText(0, 0)
+        why = try connection.query("select postrider.explain($1) as value", &parameters)
+            .optionalText(0, PGValueColumn.value)
         var tables: [(table: ViewTable, rows: ViewTable.Rows)] = []
         for table in JobPage.tables {
             var parameters = PGParameters()
@@ -43,7 +36,7 @@ struct JobPage: DashboardPage {
             if !rows.isEmpty { tables.append((table, rows)) }
         }
         self.tables = tables
-        answer = try JobPage.answer(connection, &parameters)
+        answer = try JobAnswer.read(id, connection)
     }
 
     var title: String { "Job \(id)" }
@@ -70,64 +63,11 @@ struct JobPage: DashboardPage {
             }
         }
         for (table, rows) in tables { table.write(rows, to: &html) }
-        if let answer { write(answer, to: &html) }
+        answer?.write(to: &html)
         html.element("section") { html in
             html.element("h2", "What can be done")
             html.element("pre", hasEnded ? "worker retry \(id)" : "worker cancel \(id)\nworker watch \(id)")
         }
-    }
-
-    private func write(_ answer: Answer, to html: inout HTML) {
-        html.element("section") { html in
-            html.element("h2", "Answer")
-            if let result = answer.result { html.element("pre", result) }
-            if let body = answer.body {
-                guard answer.result != nil else { return html.element("pre", body) }
-                html.element("details") { html in
-                    html.element("summary", "body, as it came")
-                    html.element("pre", body)
-                }
-            }
-            guard !answer.headers.isEmpty else { return }
-            html.element("details") { html in
-                html.element("summary", "headers")
-                html.element("dl") { html in
-                    for (name, value) in answer.headers {
-                        html.element("dt", name)
-                        html.element("dd") { $0.element("code", value) }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Reads the job's answer. Nil if nothing of it is stored.
-    ///
-    /// It reads at most 16 KiB of the body, and the page shows 4,000 characters of them. It shows a result of at most
-    /// 64 KiB, indented and cut to 16,384 characters.
-    private static func answer(
-        _ connection: borrowing PGConnection, _ parameters: inout PGParameters
-    ) throws(PGError) -> Answer? {
-        let read = try connection.query(
-            """
-            select substr(s.body, 1, 16384), octet_length(s.body),
-                   case when pg_column_size(s.result) <= 65536 then left(jsonb_pretty(s.result), 16384) end
-              from postrider.job_status s where s.id = $1
-            """, &parameters)
-        let headers = try connection.query(
-            """
-            select h.key, v.value from postrider.job_status s
-             cross join lateral jsonb_each(s.response_headers) h
-             cross join lateral jsonb_array_elements_text(h.value) v where s.id = $1 order by h.key
-            """, &parameters)
-        var answer = Answer(headers: [])
-        for row in 0..<headers.rowCount { answer.headers.append((headers.text(row, 0), headers.text(row, 1))) }
-        guard read.rowCount > 0 else { return nil }
-        if !read.isNull(0, 0) {
-            answer.body = SanitizedText.body(read.bytes(0, 0), size: Int(read.int32(0, 1)))
-        }
-        answer.result = read.optionalText(0, 2)
-        return answer.headers.isEmpty && answer.body == nil && answer.result == nil ? nil : answer
     }
 
     private static let columns = [

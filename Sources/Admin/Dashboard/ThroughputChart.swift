@@ -17,11 +17,29 @@ struct ThroughputChart: Sendable {
 
     private let minutes: [Minute]
 
+    private enum MinuteColumn: Int, PGColumn {
+        case age, finished, failed, clock, times
+
+        var sql: StaticString {
+            switch self {
+            case .age: "(extract(epoch from date_trunc('minute', now()) - minute) / 60)::int as age"
+            case .finished: "finished"
+            case .failed: "failed"
+            case .clock: "to_char(minute, 'HH24:MI') as clock"
+            case .times:
+                """
+                concat_ws('; ',
+                  'waits p50 ' || round(wait_p50_ms, 1) || ' ms, p95 ' || round(wait_p95_ms, 1) || ' ms, p99 '
+                    || round(wait_p99_ms, 1) || ' ms',
+                  'calls p50 ' || round(call_p50_ms, 1) || ' ms, p95 ' || round(call_p95_ms, 1) || ' ms, p99 '
+                    || round(call_p99_ms, 1) || ' ms') as times
+                """
+            }
+        }
+    }
+
     private static let query = """
-        select (extract(epoch from date_trunc('minute', now()) - minute) / 60)::int, finished, failed,
-               to_char(minute, 'HH24:MI'),
-               concat_ws('; ', 'waits p50 ' || round(wait_p50_ms, 1) || ' ms, p95 ' || round(wait_p95_ms, 1) || ' ms, p99 ' || round(wait_p99_ms, 1) || ' ms',
-                 'calls p50 ' || round(call_p50_ms, 1) || ' ms, p95 ' || round(call_p95_ms, 1) || ' ms, p99 ' || round(call_p99_ms, 1) || ' ms')
+        select \(MinuteColumn.selectList)
           from postrider.throughput where minute > now() - interval '1 hour' order by minute
         """
 
@@ -30,8 +48,9 @@ struct ThroughputChart: Sendable {
         let result = try connection.query(ThroughputChart.query)
         minutes = (0..<result.rowCount).map { row in
             Minute(
-                age: Int(result.int32(row, 0)), finished: result.int64(row, 1), failed: result.int64(row, 2),
-                clock: result.text(row, 3), times: result.text(row, 4))
+                age: Int(result.int32(row, MinuteColumn.age)), finished: result.int64(row, MinuteColumn.finished),
+                failed: result.int64(row, MinuteColumn.failed), clock: result.text(row, MinuteColumn.clock),
+                times: result.text(row, MinuteColumn.times))
         }
     }
 
