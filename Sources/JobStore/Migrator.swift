@@ -73,7 +73,7 @@ public struct Migrator: Sendable {
     public func migrate(
         _ connection: borrowing PGConnection, setsUpRoles: Bool = true
     ) throws(StoreError) -> Outcome {
-        try refuseServer(connection)
+        try ServerRequirements.check(connection)
         let ordered = try MigrationOrder.sorted(files)
         let check = try SchemaCheck(files: ordered, version: version, connection)
         var left = lockWaitMilliseconds
@@ -143,34 +143,10 @@ public struct Migrator: Sendable {
         isChanged: Bool, _ connection: borrowing PGConnection
     ) throws(StoreError) -> String? {
         do throws(PGError) {
-            return try connection.query("select postrider_internal.set_up_roles(\(isChanged))").optionalText(0, 0)
+            return try connection.query("select postrider_internal.set_up_roles(\(isChanged)) as value")
+                .optionalText(0, PGValueColumn.value)
         } catch {
             throw StoreError.database("roles", error)
-        }
-    }
-
-    /// Refuses servers before PostgreSQL 15, and databases in another encoding than UTF-8, which the texts of the
-    /// schema and its handling of answers need.
-    private func refuseServer(_ connection: borrowing PGConnection) throws(StoreError) {
-        let server: PGResult
-        do throws(PGError) {
-            server = try connection.query(
-                """
-                select current_setting('server_encoding'), current_setting('server_version'),
-                       current_setting('server_version_num')::int >= 150000
-                """)
-        } catch {
-            throw StoreError.database("server", error)
-        }
-        guard server.bool(0, 2) else {
-            throw StoreError(.files, "the server is PostgreSQL \(server.text(0, 1)); 15 or newer is needed")
-        }
-        let encoding = server.text(0, 0)
-        guard encoding == "UTF8" else {
-            throw StoreError(
-                .files,
-                "the database's encoding is \(encoding), and the schema needs UTF8; "
-                    + "make one with: create database NAME encoding 'UTF8' template template0")
         }
     }
 
@@ -254,14 +230,14 @@ public struct Migrator: Sendable {
         let sql = """
             select 'process ' || a.pid || coalesce(' from ' || host(a.client_addr), '')
                 || ', ' || coalesce(nullif(a.application_name, ''), 'without a name')
-                || ', since ' || to_char(a.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ')
+                || ', since ' || to_char(a.xact_start, 'YYYY-MM-DD HH24:MI:SS TZ') as value
             from pg_locks l join pg_stat_activity a using (pid)
             where l.granted and l.database = (select oid from pg_database where datname = current_database())
               and a.pid <> pg_backend_pid() and \(condition)
             order by a.xact_start limit 1
             """
         guard let holders = try? connection.query(sql), holders.rowCount > 0 else { return nil }
-        return holders.text(0, 0)
+        return holders.text(0, PGValueColumn.value)
     }
 
     private func run(_ place: String, _ sql: String, _ connection: borrowing PGConnection) throws(StoreError) {

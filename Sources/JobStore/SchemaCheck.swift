@@ -9,10 +9,22 @@ public import PGClient
 /// The server computes the checksums of the files once. After that a check is one small query. A running worker repeats
 /// it when its statements fail with errors that another schema causes.
 public struct SchemaCheck: Sendable {
-    /// Reads the history: name, checksum, worker_version, breaking. Fails with `undefined_table` in a database without
-    /// a schema.
+    private enum HistoryColumn: Int, PGColumn {
+        case name, checksum, workerVersion, isBreaking
+
+        var sql: StaticString {
+            switch self {
+            case .name: "name"
+            case .checksum: "checksum"
+            case .workerVersion: "worker_version"
+            case .isBreaking: "breaking"
+            }
+        }
+    }
+
+    /// Reads the history. Fails with `undefined_table` in a database without a schema.
     public static let historyStatement = PGStatement(
-        "schema_history", "select name, checksum, worker_version, breaking from postrider.migrations")
+        "schema_history", HistoryColumn.self, "from postrider.migrations")
 
     private let files: [(name: String, checksum: String)]
     private let version: String
@@ -33,10 +45,10 @@ public struct SchemaCheck: Sendable {
         do throws(PGError) {
             let result = try connection.query(
                 """
-                select encode(sha256(f.bytes), 'hex')
+                select encode(sha256(f.bytes), 'hex') as value
                 from unnest($1) with ordinality as f(bytes, position) order by position
                 """, &parameters)
-            for row in 0..<result.rowCount { checksums.append(result.text(row, 0)) }
+            for row in 0..<result.rowCount { checksums.append(result.text(row, PGValueColumn.value)) }
         } catch {
             throw StoreError.database("checksums", error)
         }
@@ -50,8 +62,10 @@ public struct SchemaCheck: Sendable {
         for row in 0..<history.rowCount {
             applied.append(
                 MigrationPlan.Applied(
-                    name: history.text(row, 0), checksum: history.text(row, 1), workerVersion: history.text(row, 2),
-                    isBreaking: history.bool(row, 3)))
+                    name: history.text(row, HistoryColumn.name),
+                    checksum: history.text(row, HistoryColumn.checksum),
+                    workerVersion: history.text(row, HistoryColumn.workerVersion),
+                    isBreaking: history.bool(row, HistoryColumn.isBreaking)))
         }
         return MigrationPlan(files: files, applied: applied, version: version)
     }
@@ -59,8 +73,8 @@ public struct SchemaCheck: Sendable {
     /// Compares the files with the database. Nil without a history, which means no schema. Changes nothing.
     public func plan(_ connection: borrowing PGConnection) throws(StoreError) -> MigrationPlan? {
         do throws(PGError) {
-            let there = try connection.query("select to_regclass('postrider.migrations') is not null")
-            guard there.bool(0, 0) else { return nil }
+            let there = try connection.query("select to_regclass('postrider.migrations') is not null as value")
+            guard there.bool(0, PGValueColumn.value) else { return nil }
             return plan(history: try connection.query(Self.historyStatement.sql))
         } catch {
             throw StoreError.database("migration history", error)
