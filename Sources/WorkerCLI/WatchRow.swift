@@ -59,24 +59,48 @@ struct WatchRow: Sendable {
 }
 
 extension WatchRow {
-    /// The columns that `read` expects, in order.
-    static let columns =
-        "depth::bigint, id, title, state, children, finished, failed, active, bytes_done, bytes_total, coalesce(note, '')"
+    private enum Column: Int, PGColumn {
+        case depth, id, title, state, children, finished, failed, active, bytesDone, bytesTotal, note
+
+        var sql: StaticString {
+            switch self {
+            case .depth: "depth::bigint as depth"
+            case .id: "id"
+            case .title: "title"
+            case .state: "state"
+            case .children: "children"
+            case .finished: "finished"
+            case .failed: "failed"
+            case .active: "active"
+            case .bytesDone: "bytes_done"
+            case .bytesTotal: "bytes_total"
+            case .note: "coalesce(note, '') as note"
+            }
+        }
+    }
+
+    /// The columns that `read` expects.
+    static let columns = Column.selectList
 
     /// Reads one row of a query for `columns`.
     static func read(_ result: borrowing PGResult, _ row: Int) -> WatchRow {
         var shown = WatchRow()
-        shown.depth = Int(result.int64(row, 0))
-        shown.id = result.int64(row, 1)
-        shown.title = SanitizedText.escape(result.text(row, 2))
-        shown.state = result.text(row, 3)
-        if !result.isNull(row, 4) {
-            shown.members = (result.int64(row, 4), result.int64(row, 5), result.int64(row, 6), result.int64(row, 7))
+        shown.depth = Int(result.int64(row, Column.depth))
+        shown.id = result.int64(row, Column.id)
+        shown.title = SanitizedText.escape(result.text(row, Column.title))
+        shown.state = result.text(row, Column.state)
+        if !result.isNull(row, Column.children) {
+            shown.members = (
+                result.int64(row, Column.children), result.int64(row, Column.finished),
+                result.int64(row, Column.failed), result.int64(row, Column.active)
+            )
         }
-        if !result.isNull(row, 8) {
-            shown.bytes = (result.int64(row, 8), result.isNull(row, 9) ? nil : result.int64(row, 9))
+        if !result.isNull(row, Column.bytesDone) {
+            shown.bytes = (
+                result.int64(row, Column.bytesDone), result.optionalInt64(row, Column.bytesTotal)
+            )
         }
-        shown.note = result.text(row, 10)
+        shown.note = result.text(row, Column.note)
         return shown
     }
 }

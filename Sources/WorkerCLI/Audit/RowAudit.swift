@@ -16,21 +16,36 @@ struct RowAudit: ~Copyable {
         self.connection = connection
     }
 
+    private enum ObstacleColumn: Int, PGColumn {
+        case isReadOnly, login, mayInsert
+
+        var sql: StaticString {
+            switch self {
+            case .isReadOnly:
+                """
+                pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as is_read_only
+                """
+            case .login: "current_user::text as login"
+            case .mayInsert:
+                """
+                has_any_column_privilege('postrider.jobs', 'insert')
+                  and has_function_privilege('postrider.submit(jsonb)', 'execute') as may_insert
+                """
+            }
+        }
+    }
+
     /// Why no row can be tried on this connection; nil if rows can be tried.
     func obstacle() throws(PGError) -> Finding? {
-        let answer = try connection.query(
-            """
-            select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean, current_user::text,
-              has_any_column_privilege('postrider.jobs', 'insert')
-                and has_function_privilege('postrider.submit(jsonb)', 'execute')
-            """)
-        if answer.bool(0, 0) {
+        let answer = try connection.query("select \(ObstacleColumn.selectList)")
+        if answer.bool(0, ObstacleColumn.isReadOnly) {
             return Finding(.notice, RowAudit.group, "not tried: the database takes no writes; name its primary")
         }
-        guard !answer.bool(0, 2) else { return nil }
+        guard !answer.bool(0, ObstacleColumn.mayInsert) else { return nil }
+        let login = answer.text(0, ObstacleColumn.login)
         return Finding(
             .notice, RowAudit.group,
-            "not tried: \(answer.text(0, 1)) may not insert jobs; as the schema's owner: grant postrider_client to \(answer.text(0, 1))"
+            "not tried: \(login) may not insert jobs; as the schema's owner: grant postrider_client to \(login)"
         )
     }
 

@@ -8,6 +8,18 @@ enum ConnectionCheckup {
     /// metrics.
     private static let sessions = 5
 
+    private enum Column: Int, PGColumn {
+        case kind, name, free
+
+        var sql: StaticString {
+            switch self {
+            case .kind: "l.kind as kind"
+            case .name: "l.name as name"
+            case .free: "l.free as free"
+            }
+        }
+    }
+
     /// The smallest of the limits, and how many connections it leaves.
     ///
     /// This session is not counted, because it ends before a worker starts. Superusers are subject only to the
@@ -19,7 +31,7 @@ enum ConnectionCheckup {
           where a.pid <> pg_backend_pid()
             and (a.backend_type = 'client backend'
                  or (a.backend_type is null and a.usesysid is not null and a.datid is not null)))
-        select l.kind, l.name, l.free
+        select \(Column.selectList)
         from (
           select 1 as place, 'server' as kind, '' as name,
             current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
@@ -45,9 +57,9 @@ enum ConnectionCheckup {
     /// How many connections are free, by which limit, and how to raise it if there are too few.
     static func finding(_ connection: borrowing PGConnection) throws(PGError) -> Finding {
         let answer = try connection.query(question)
-        let (kind, free) = (answer.text(0, 0), answer.int64(0, 2))
+        let (kind, free) = (answer.text(0, Column.kind), answer.int64(0, Column.free))
         let isServers = kind == "server"
-        let limit = "\(kind) \(answer.text(0, 1))"
+        let limit = "\(kind) \(answer.text(0, Column.name))"
         let text =
             "\(max(0, free)) free\(isServers ? "" : " of the CONNECTION LIMIT of \(limit)"), "
             + "a worker takes up to \(sessions), with --http \(sessions + 2)"

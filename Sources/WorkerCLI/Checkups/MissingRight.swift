@@ -11,20 +11,38 @@ struct MissingRight: Equatable {
     /// The remedy, and the role for it.
     var remedy: String
 
+    private enum Column: Int, PGColumn {
+        case login, owner, runsJobs, workerHasRights
+
+        var sql: StaticString {
+            switch self {
+            case .login: "current_user::text as login"
+            case .owner: "quote_ident(pg_get_userbyid(n.nspowner)) as owner"
+            case .runsJobs:
+                """
+                has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert') as runs_jobs
+                """
+            case .workerHasRights:
+                """
+                coalesce(has_schema_privilege(to_regrole('postrider_worker'), n.oid, 'usage')
+                         and has_table_privilege(to_regrole('postrider_worker'), c.oid, 'insert'), false)
+                  as worker_has_rights
+                """
+            }
+        }
+    }
+
     /// Why the login cannot run jobs; nil if it can, or if the schema is missing.
     static func toRunJobs(_ connection: borrowing PGConnection) throws(PGError) -> MissingRight? {
         let answer = try connection.query(
             """
-            select current_user::text, quote_ident(pg_get_userbyid(n.nspowner)),
-              has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'insert'),
-              coalesce(has_schema_privilege(to_regrole('postrider_worker'), n.oid, 'usage')
-                       and has_table_privilege(to_regrole('postrider_worker'), c.oid, 'insert'), false)
+            select \(Column.selectList)
             from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
             where n.nspname = 'postrider_internal' and c.relname = 'workers'
             """)
-        guard answer.rowCount > 0, !answer.bool(0, 2) else { return nil }
-        let reason = "\(answer.text(0, 0)) may not run jobs"
-        let owner = answer.text(0, 1)
+        guard answer.rowCount > 0, !answer.bool(0, Column.runsJobs) else { return nil }
+        let reason = "\(answer.text(0, Column.login)) may not run jobs"
+        let owner = answer.text(0, Column.owner)
         let membership = try RoleMembership.found("postrider_worker", connection)
         guard membership.exists else {
             return MissingRight(
@@ -35,7 +53,7 @@ struct MissingRight: Equatable {
         }
         // The role gets its rights in each database of the server by a migrate of that database.
         let migrateHere = "postrider_worker has no rights in this database; as \(migrator(owner)): worker migrate"
-        let remedies = [answer.bool(0, 3) ? nil : migrateHere, membership.grant].compactMap { $0 }
+        let remedies = [answer.bool(0, Column.workerHasRights) ? nil : migrateHere, membership.grant].compactMap { $0 }
         return MissingRight(reason: reason, remedy: remedies.joined(separator: "; and "))
     }
 
@@ -43,7 +61,8 @@ struct MissingRight: Equatable {
     static func remedyOfRoles(_ connection: borrowing PGConnection) throws(PGError) -> String {
         let owner = try RoleMembership.found("postrider_owner", connection)
         let names = "'postrider_owner', 'postrider_worker', 'postrider_client', 'postrider_admin', 'postrider_reader'"
-        let existing = try connection.query("select count(*) from pg_roles where rolname in (\(names))").int64(0, 0)
+        let existing = try connection.query("select count(*) as value from pg_roles where rolname in (\(names))")
+            .int64(0, PGValueColumn.value)
         guard existing == 5 else { return "migrate as a role with CREATEROLE, or with --no-roles" }
         guard let grant = owner.grantOfOwnership else { return "migrate as a superuser, see docs/roles.md" }
         return "\(grant); then migrate again, or with --no-roles"
@@ -54,11 +73,11 @@ struct MissingRight: Equatable {
     static func remedyOfMigration(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(
             """
-            select quote_ident(pg_get_userbyid(n.nspowner)) from pg_catalog.pg_namespace n
+            select quote_ident(pg_get_userbyid(n.nspowner)) as value from pg_catalog.pg_namespace n
             where n.nspname = 'postrider' and not pg_has_role(n.nspowner, 'usage')
             """)
         guard answer.rowCount > 0 else { return nil }
-        let owner = answer.text(0, 0)
+        let owner = answer.text(0, PGValueColumn.value)
         guard owner == "postrider_owner" else { return "the schema belongs to \(owner), migrate as that role" }
         return try RoleMembership.found(owner, connection).grantOfOwnership
     }

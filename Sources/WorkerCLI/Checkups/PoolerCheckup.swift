@@ -5,8 +5,19 @@ internal import PGClient
 /// Detects a pooler that assigns server sessions per transaction.
 enum PoolerCheckup {
     /// The server process and its start time, which together identify a session, even across hosts.
+    private enum Column: Int, PGColumn {
+        case process, start
+
+        var sql: StaticString {
+            switch self {
+            case .process: "pg_backend_pid() as process"
+            case .start: "a.backend_start::text as start"
+            }
+        }
+    }
+
     private static let question =
-        "select pg_backend_pid(), a.backend_start::text from pg_stat_activity a where a.pid = pg_backend_pid()"
+        "select \(Column.selectList) from pg_stat_activity a where a.pid = pg_backend_pid()"
     /// The statements on the first connection and on the second one.
     ///
     /// Together they exceed the 20 sessions of PgBouncer's default pool, in case it uses its sessions in turn.
@@ -25,7 +36,7 @@ enum PoolerCheckup {
         _ connection: borrowing PGConnection, _ database: PGConnectionString, usesPreparedStatements: Bool
     ) throws(PGError) -> Finding? {
         let answer = try connection.query(question)
-        guard answer.rowCount == 1, answer.int32(0, 0) != connection.processID else { return nil }
+        guard answer.rowCount == 1, answer.int32(0, Column.process) != connection.processID else { return nil }
         var first: Set<String> = []
         for _ in 0..<statements {
             if let session = try session(connection) { first.insert(session) }
@@ -60,7 +71,7 @@ enum PoolerCheckup {
     /// The identity of the session that answers.
     private static func session(_ connection: borrowing PGConnection) throws(PGError) -> String? {
         let answer = try connection.query(question)
-        guard answer.rowCount == 1, let start = answer.optionalText(0, 1) else { return nil }
-        return "\(answer.int32(0, 0)) \(start)"
+        guard answer.rowCount == 1, let start = answer.optionalText(0, Column.start) else { return nil }
+        return "\(answer.int32(0, Column.process)) \(start)"
     }
 }

@@ -6,8 +6,20 @@ internal import PGClient
 ///
 /// It is not overridden, because it is also used to close a database for a while, or a former primary permanently.
 enum ReadOnlyDefault {
+    private enum Column: Int, PGColumn {
+        case source, role, database
+
+        var sql: StaticString {
+            switch self {
+            case .source: "s.source as source"
+            case .role: "quote_ident(session_user) as role"
+            case .database: "quote_ident(current_database()) as database"
+            }
+        }
+    }
+
     private static let question = """
-        select s.source, quote_ident(session_user), quote_ident(current_database())
+        select \(Column.selectList)
         from pg_settings s
         where s.name = 'default_transaction_read_only' and s.setting = 'on' and not pg_is_in_recovery()
         """
@@ -17,8 +29,9 @@ enum ReadOnlyDefault {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else { return nil }
         let name = "default_transaction_read_only"
-        let (role, database, off) = (answer.text(0, 1), answer.text(0, 2), "set \(name) = off")
-        return switch answer.text(0, 0) {
+        let (role, database) = (answer.text(0, Column.role), answer.text(0, Column.database))
+        let off = "set \(name) = off"
+        return switch answer.text(0, Column.source) {
         case "user": "\(name) is on for \(role); run: alter role \(role) \(off)"
         case "database user":
             "\(name) is on for \(role) in \(database); run: alter role \(role) in database \(database) \(off)"

@@ -4,11 +4,25 @@ internal import PGClient
 
 /// Checks what the login of `worker doctor` may do: run jobs, read only, or neither.
 enum RightsCheckup {
+    private enum Column: Int, PGColumn {
+        case login, role
+
+        var sql: StaticString {
+            switch self {
+            case .login: "current_user::text as login"
+            case .role:
+                """
+                case when has_table_privilege(s.oid, 'update') then 'postrider_admin'
+                  else 'postrider_reader' end as role
+                """
+            }
+        }
+    }
+
     /// Reads catalogs that all roles may read. Only postrider_admin, postrider_reader and workers may execute the
     /// functions of the views. A row means that the login may read `queue_status`.
     private static let question = """
-        select current_user::text, case when has_table_privilege(s.oid, 'update') then 'postrider_admin'
-          else 'postrider_reader' end
+        select \(Column.selectList)
         from pg_namespace n
           join pg_class q on q.relnamespace = n.oid and q.relname = 'queue_status'
           join pg_proc c on c.pronamespace = to_regnamespace('postrider_internal') and c.proname = 'queue_counts'
@@ -25,7 +39,8 @@ enum RightsCheckup {
         }
         return Finding(
             .notice, "rights",
-            "\(answer.text(0, 0)) has those of \(answer.text(0, 1)), which runs no jobs: what only a worker's login sees is not looked at; "
+            "\(answer.text(0, Column.login)) has those of \(answer.text(0, Column.role)), which runs no jobs: "
+                + "what only a worker's login sees is not looked at; "
                 + "for all of it give doctor the worker's --database")
     }
 }

@@ -28,6 +28,30 @@ struct RoleMembership: Equatable {
     /// Whether memberships have options: PostgreSQL 16 and later.
     var hasOptions: Bool
 
+    private enum Column: Int, PGColumn {
+        case login, roleExists, hasOptions, isMember, hasRights, maySet, grantors, inherits
+
+        var sql: StaticString {
+            switch self {
+            case .login: "quote_ident(current_user) as login"
+            case .roleExists: "a.role is not null as role_exists"
+            case .hasOptions: "a.has_options as has_options"
+            case .isMember: "coalesce(pg_has_role(a.role, 'member'), false) as is_member"
+            case .hasRights: "coalesce(pg_has_role(a.role, 'usage'), false) as has_rights"
+            case .maySet:
+                """
+                coalesce(pg_has_role(a.role, case when a.has_options then 'set' else 'member' end), false) as may_set
+                """
+            case .grantors:
+                """
+                array(select distinct quote_ident(h.rolname) from pg_auth_members m join pg_roles h on h.oid = m.member
+                      where m.roleid = a.role and m.admin_option and not h.rolsuper order by 1 limit 3) as grantors
+                """
+            case .inherits: "(select rolinherit from pg_roles where rolname = current_user) as inherits"
+            }
+        }
+    }
+
     /// Reads the membership from the catalogs.
     static func found(_ role: String, _ connection: borrowing PGConnection) throws(PGError) -> RoleMembership {
         var parameters = PGParameters()
@@ -36,20 +60,15 @@ struct RoleMembership: Equatable {
             """
             with asked as (
               select to_regrole($1)::oid as role, current_setting('server_version_num')::int >= 160000 as has_options)
-            select quote_ident(current_user), a.role is not null, a.has_options,
-              coalesce(pg_has_role(a.role, 'member'), false), coalesce(pg_has_role(a.role, 'usage'), false),
-              coalesce(pg_has_role(a.role, case when a.has_options then 'set' else 'member' end), false),
-              array(select distinct quote_ident(h.rolname) from pg_auth_members m join pg_roles h on h.oid = m.member
-                    where m.roleid = a.role and m.admin_option and not h.rolsuper order by 1 limit 3),
-              (select rolinherit from pg_roles where rolname = current_user)
-            from asked a
+            select \(Column.selectList) from asked a
             """, &parameters)
-        let hasOptions = answer.bool(0, 2)
+        let hasOptions = answer.bool(0, Column.hasOptions)
         let others = hasOptions ? ["a superuser"] : ["a role with CREATEROLE", "a superuser"]
         return RoleMembership(
-            role: role, login: answer.text(0, 0), exists: answer.bool(0, 1), isMember: answer.bool(0, 3),
-            hasRights: answer.bool(0, 4), maySet: answer.bool(0, 5), inherits: answer.bool(0, 7),
-            grantors: Self.choice(answer.texts(0, 6) + others), hasOptions: hasOptions)
+            role: role, login: answer.text(0, Column.login), exists: answer.bool(0, Column.roleExists),
+            isMember: answer.bool(0, Column.isMember), hasRights: answer.bool(0, Column.hasRights),
+            maySet: answer.bool(0, Column.maySet), inherits: answer.bool(0, Column.inherits),
+            grantors: Self.choice(answer.texts(0, Column.grantors) + others), hasOptions: hasOptions)
     }
 
     /// The statement that gives the login the role's rights, and who runs it. Nil if the login has them.

@@ -11,6 +11,19 @@ struct RowSecurity: Equatable {
     /// Whether it hides the history of migrations. Then the schema cannot be checked.
     var hidesHistory: Bool
 
+    private enum Column: Int, PGColumn {
+        case names, tables, logins, hidesHistory
+
+        var sql: StaticString {
+            switch self {
+            case .names: "(array_agg(distinct h.name))[:3] as names"
+            case .tables: "count(distinct h.name) as tables"
+            case .logins: "string_agg(distinct h.login, ' and ') as logins"
+            case .hidesHistory: "bool_or(h.name = 'postrider.migrations') as hides_history"
+            }
+        }
+    }
+
     /// Reads catalogs that all roles may read.
     ///
     /// It checks the login and, where row security is forced, the owner of the tables, as which some functions run. A
@@ -36,8 +49,7 @@ struct RowSecurity: Equatable {
                                                      where pg_has_role(s.role, g.role, 'usage')))
               ) w on true
           where not w.passes)
-        select (array_agg(distinct h.name))[:3], count(distinct h.name), string_agg(distinct h.login, ' and '),
-          bool_or(h.name = 'postrider.migrations')
+        select \(Column.selectList)
         from hidden h
         having count(*) > 0
         """
@@ -46,13 +58,14 @@ struct RowSecurity: Equatable {
     static func found(_ connection: borrowing PGConnection) throws(PGError) -> RowSecurity? {
         let answer = try connection.query(question)
         guard answer.rowCount > 0 else { return nil }
-        let names = answer.texts(0, 0)
-        let more = answer.int64(0, 1) - Int64(names.count)
+        let names = answer.texts(0, Column.names)
+        let more = answer.int64(0, Column.tables) - Int64(names.count)
         let tables = names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
         return RowSecurity(
-            text: "row-level security on \(tables) hides rows from \(answer.text(0, 2)), so that jobs do not run; "
+            text: "row-level security on \(tables) hides rows from \(answer.text(0, Column.logins)), "
+                + "so that jobs do not run; "
                 + "as the schema's owner: alter table \(names.first ?? "") disable row level security"
                 + (names.count > 1 ? ", for each of them; see docs/roles.md" : ""),
-            hidesHistory: answer.bool(0, 3))
+            hidesHistory: answer.bool(0, Column.hidesHistory))
     }
 }

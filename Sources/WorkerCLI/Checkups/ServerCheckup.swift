@@ -6,27 +6,41 @@ internal import Reactor
 
 /// The findings of `worker doctor` about the PostgreSQL server.
 enum ServerCheckup {
-    /// The oldest transaction is one that has a snapshot or an id: only such transactions keep VACUUM from removing
-    /// rows.
-    private static let question = """
-        select current_setting('server_version'), current_setting('server_version_num')::int >= 150000,
-               pg_is_in_recovery(),
-          current_setting('fsync')::boolean, current_setting('synchronous_commit') <> 'off', current_setting('autovacuum')::boolean,
-          (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
-             from pg_stat_activity a where a.pid <> pg_backend_pid()
-               and (a.backend_xmin is not null or a.backend_xid is not null)),
-          pg_has_role('pg_read_all_stats', 'usage'), current_user::text
-        """
+    private enum Column: Int, PGColumn {
+        case version, isNewEnough, isStandby, fsync, waitsForDisk, autovacuum, oldestSeconds, seesAll, login
+
+        var sql: StaticString {
+            switch self {
+            case .version: "current_setting('server_version') as version"
+            case .isNewEnough: "current_setting('server_version_num')::int >= 150000 as is_new_enough"
+            case .isStandby: "pg_is_in_recovery() as is_standby"
+            case .fsync: "current_setting('fsync')::boolean as fsync"
+            case .waitsForDisk: "current_setting('synchronous_commit') <> 'off' as waits_for_disk"
+            case .autovacuum: "current_setting('autovacuum')::boolean as autovacuum"
+            // The oldest transaction is one that has a snapshot or an id: only such transactions keep VACUUM from
+            // removing rows.
+            case .oldestSeconds:
+                """
+                (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
+                   from pg_stat_activity a where a.pid <> pg_backend_pid()
+                     and (a.backend_xmin is not null or a.backend_xid is not null)) as oldest_seconds
+                """
+            case .seesAll: "pg_has_role('pg_read_all_stats', 'usage') as sees_all"
+            case .login: "current_user::text as login"
+            }
+        }
+    }
 
     /// The findings about version, round trip, clock, durability and old transactions. If the login runs jobs, also
     /// about free connections.
     static func findings(_ connection: borrowing PGConnection, runsJobs: Bool) throws(PGError) -> [Finding] {
-        let answer = try connection.query(question)
+        let answer = try connection.query("select \(Column.selectList)")
+        let version = answer.text(0, Column.version)
         let milliseconds = try roundTrip(connection)
         var findings: [Finding] = []
-        if !answer.bool(0, 1) {
-            findings.append(Finding(.fault, "database", "PostgreSQL \(answer.text(0, 0)); 15 or newer is needed"))
-        } else if answer.bool(0, 2) {
+        if !answer.bool(0, Column.isNewEnough) {
+            findings.append(Finding(.fault, "database", "PostgreSQL \(version); 15 or newer is needed"))
+        } else if answer.bool(0, Column.isStandby) {
             findings.append(
                 Finding(
                     .fault, "database",
@@ -38,27 +52,30 @@ enum ServerCheckup {
             findings.append(
                 Finding(
                     .notice, "database",
-                    "PostgreSQL \(answer.text(0, 0)), a statement takes \(shown(milliseconds)) ms: jobs start and end that much later; run workers nearer to it"
+                    "PostgreSQL \(version), a statement takes \(shown(milliseconds)) ms: jobs start and end that much later; run workers nearer to it"
                 ))
         } else {
             findings.append(
-                Finding(.ok, "database", "PostgreSQL \(answer.text(0, 0)), a statement takes \(shown(milliseconds)) ms")
+                Finding(.ok, "database", "PostgreSQL \(version), a statement takes \(shown(milliseconds)) ms")
             )
         }
         findings.append(try clock(connection))
         findings.append(
-            answer.bool(0, 3) && answer.bool(0, 4)
+            answer.bool(0, Column.fsync) && answer.bool(0, Column.waitsForDisk)
                 ? Finding(.ok, "durability", "a commit is on disk when it returns")
                 : Finding(
                     .notice, "durability",
                     "fsync or synchronous_commit is off: what was committed last may be lost in a crash; switch both on"
                 ))
         findings.append(
-            answer.bool(0, 5)
+            answer.bool(0, Column.autovacuum)
                 ? Finding(.ok, "autovacuum", "on")
                 : Finding(.fault, "autovacuum", "off: tables grow with each job; set autovacuum = on"))
         if runsJobs { findings.append(try ConnectionCheckup.finding(connection)) }
-        findings.append(oldReads(answer.int64(0, 6), seesAll: answer.bool(0, 7), role: answer.text(0, 8)))
+        findings.append(
+            oldReads(
+                answer.int64(0, Column.oldestSeconds), seesAll: answer.bool(0, Column.seesAll),
+                role: answer.text(0, Column.login)))
         return findings
     }
 
@@ -98,8 +115,8 @@ enum ServerCheckup {
         var before = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &before)
         let databaseTime = try connection.query(
-            "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
-        ).int64(0, 0)
+            "select (extract(epoch from clock_timestamp()) * 1000)::bigint as value"
+        ).int64(0, PGValueColumn.value)
         var after = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &after)
         // Without a difference the database's time lies between the two of this machine.

@@ -6,25 +6,37 @@ internal import WebhookSigning
 /// Checks whether jobs request webhooks that a worker with these flags could not sign.
 enum WebhookCheckup {
     /// Reads only the last 10,000 jobs and the last 10,000 failed jobs.
-    private static let question = """
-        select exists (
-            select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j
-              where j.callback_url is not null),
-          (select count(*)
-           from (select r.job_id, r.error_code from postrider_internal.results r
-                 where postrider_internal.is_failure(r.state) and r.finished_at > now() - interval '1 day'
-                 order by r.finished_at desc, r.job_id desc limit 10000) f
-             -- The limit forces a look-up by key, even if the statistics of webhooks are wrong.
-             cross join lateral (select from postrider_internal.webhooks w where w.job_id = f.job_id limit 1) w
-           where f.error_code = 'config')
-        """
+    private enum Column: Int, PGColumn {
+        case areRequested, refused
+
+        var sql: StaticString {
+            switch self {
+            case .areRequested:
+                """
+                exists (
+                  select from (select j.callback_url from postrider.jobs j order by j.id desc limit 10000) j
+                    where j.callback_url is not null) as are_requested
+                """
+            case .refused:
+                """
+                (select count(*)
+                 from (select r.job_id, r.error_code from postrider_internal.results r
+                       where postrider_internal.is_failure(r.state) and r.finished_at > now() - interval '1 day'
+                       order by r.finished_at desc, r.job_id desc limit 10000) f
+                 -- The limit forces a look-up by key, even if the statistics of webhooks are wrong.
+                 cross join lateral (select from postrider_internal.webhooks w where w.job_id = f.job_id limit 1) w
+                 where f.error_code = 'config') as refused
+                """
+            }
+        }
+    }
 
     /// The finding about missing keys; nil if none is needed.
     static func finding(_ connection: borrowing PGConnection, keys: WebhookKeys?) throws(PGError) -> Finding? {
         guard keys == nil else { return nil }
-        let answer = try connection.query(question)
-        let refused = answer.int64(0, 1)
-        guard refused > 0 || answer.bool(0, 0) else { return nil }
+        let answer = try connection.query("select \(Column.selectList)")
+        let refused = answer.int64(0, Column.refused)
+        guard refused > 0 || answer.bool(0, Column.areRequested) else { return nil }
         let remedy =
             "set POSTRIDER_WEBHOOK_SECRET as on the other workers, or give --\(WebhookSecrets.source.flag.name)"
         return Finding(

@@ -32,6 +32,17 @@ enum BenchCommand {
             return try measure(arguments, url: target.url)
         })
 
+    private enum RangeColumn: Int, PGColumn {
+        case first, last
+
+        var sql: StaticString {
+            switch self {
+            case .first: "min(id) as first"
+            case .last: "max(id) as last"
+            }
+        }
+    }
+
     /// Inserts the jobs, runs a worker until they have ended, and prints the table.
     private static func measure(_ arguments: Arguments, url: String) throws(CommandError) -> ExitCode {
         var configuration = try RunConfiguration(arguments)
@@ -58,9 +69,9 @@ enum BenchCommand {
                 with made as (
                   insert into postrider.jobs (url, queue, tag) select $1, $2, $2 from generate_series(1, $3)
                     returning id)
-                select min(id), max(id) from made
+                select \(RangeColumn.selectList) from made
                 """, &parameters)
-            ids = range.int64(0, 0)...range.int64(0, 1)
+            ids = range.int64(0, RangeColumn.first)...range.int64(0, RangeColumn.last)
         }
         watch(configuration.database, ids: ids, jobs: Int64(jobs))
         let before = cpuSeconds()
@@ -86,10 +97,39 @@ enum BenchCommand {
             defer { kill(getpid(), SIGTERM) }
             let connection = try PGConnection(database)
             let finished = """
-                select count(*) from postrider_internal.results
+                select count(*) as value from postrider_internal.results
                   where job_id between \(ids.lowerBound) and \(ids.upperBound)
                 """
-            while try connection.query(finished).int64(0, 0) < jobs { usleep(200_000) }
+            while try connection.query(finished).int64(0, PGValueColumn.value) < jobs { usleep(200_000) }
+        }
+    }
+
+    private enum OutcomeColumn: Int, PGColumn {
+        case succeeded, other, seconds
+
+        var sql: StaticString {
+            switch self {
+            case .succeeded: "count(*) filter (where state = 'succeeded') as succeeded"
+            case .other: "count(*) filter (where state <> 'succeeded') as other"
+            case .seconds: "coalesce(extract(epoch from max(finished_at) - min(started_at)), 0)::float8 as seconds"
+            }
+        }
+    }
+
+    private enum CallColumn: Int, PGColumn {
+        case median, p99
+
+        var sql: StaticString {
+            switch self {
+            case .median:
+                """
+                coalesce(percentile_cont(0.5) within group (order by a.total_ms::float8), 0)::float8 as median
+                """
+            case .p99:
+                """
+                coalesce(percentile_cont(0.99) within group (order by a.total_ms::float8), 0)::float8 as p99
+                """
+            }
         }
     }
 
@@ -102,28 +142,25 @@ enum BenchCommand {
             with done as (
               select r.state, r.created_at, r.started_at, r.finished_at from postrider.job_status r
                 where r.tag = '\(queue)')
-            select count(*) filter (where state = 'succeeded'), count(*) filter (where state <> 'succeeded'),
-                   coalesce(extract(epoch from max(finished_at) - min(started_at)), 0)::float8
-            from done
+            select \(OutcomeColumn.selectList) from done
             """)
         let calls = try connection.query(
             """
-            select coalesce(percentile_cont(0.5) within group (order by a.total_ms::float8), 0)::float8,
-                   coalesce(percentile_cont(0.99) within group (order by a.total_ms::float8), 0)::float8
-            from postrider.attempts a where a.job_id in (select id from postrider.jobs where tag = '\(queue)')
+            select \(CallColumn.selectList) from postrider.attempts a
+            where a.job_id in (select id from postrider.jobs where tag = '\(queue)')
             """)
-        let succeeded = figures.int64(0, 0)
-        let seconds = figures.float8(0, 2)
+        let succeeded = figures.int64(0, OutcomeColumn.succeeded)
+        let seconds = figures.float8(0, OutcomeColumn.seconds)
         let insertSeconds = inserted / .seconds(1)
         return [
             ["jobs succeeded", "\(succeeded)"],
-            ["jobs that ended otherwise", "\(figures.int64(0, 1))"],
+            ["jobs that ended otherwise", "\(figures.int64(0, OutcomeColumn.other))"],
             ["inserted a second", rounded(Double(jobs) / max(insertSeconds, 0.000_001), 0)],
             ["drained a second", seconds > 0 ? rounded(Double(succeeded) / seconds, 0) : "-"],
             ["seconds to drain", rounded(seconds, 3)],
             ["worker CPU µs a job", succeeded > 0 ? rounded(cpu * 1_000_000 / Double(succeeded), 1) : "-"],
-            ["call ms, half are below", rounded(calls.float8(0, 0), 3)],
-            ["call ms, 99 % are below", rounded(calls.float8(0, 1), 3)],
+            ["call ms, half are below", rounded(calls.float8(0, CallColumn.median), 3)],
+            ["call ms, 99 % are below", rounded(calls.float8(0, CallColumn.p99), 3)],
         ]
     }
 

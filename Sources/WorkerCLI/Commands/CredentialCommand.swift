@@ -45,13 +45,13 @@ enum CredentialCommand {
         let connection = try Database.open(arguments)
         var parameters = PGParameters()
         parameters.append(text: name)
-        let row = try query("select kind from postrider.credentials where name = $1", &parameters, connection)
+        let row = try query("select kind as value from postrider.credentials where name = $1", &parameters, connection)
         guard row.rowCount > 0 else {
             throw .usage("NAME", "there is no credential \(quoted(name))", "insert it into postrider.credentials first")
         }
         let secret: SecretText
         do throws(SecretText.Defect) {
-            secret = try SecretText(input, kind: row.text(0, 0))
+            secret = try SecretText(input, kind: row.text(0, PGValueColumn.value))
         } catch {
             throw .usage("the secret on standard input", error.reason, "see worker credential --help")
         }
@@ -92,9 +92,11 @@ enum CredentialCommand {
         var parameters = PGParameters()
         parameters.append(text: name)
         let row = try query(
-            "select state || ', version ' || version from postrider.credentials where name = $1", &parameters,
+            "select state || ', version ' || version as value from postrider.credentials where name = $1", &parameters,
             connection)
-        if row.rowCount > 0 { Terminal.write("\(SanitizedText.escape(name)) \(row.text(0, 0))\n") }
+        if row.rowCount > 0 {
+            Terminal.write("\(SanitizedText.escape(name)) \(row.text(0, PGValueColumn.value))\n")
+        }
         return .clean
     }
 

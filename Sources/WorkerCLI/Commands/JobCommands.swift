@@ -8,17 +8,26 @@ enum JobCommands {
     /// The operand of all these commands.
     static let id = CommandSpec.Operand(name: "ID", meaning: "the job's id", isID: true)
 
+    private enum ExplainColumn: Int, PGColumn {
+        case sentence, isKnown
+
+        var sql: StaticString {
+            switch self {
+            case .sentence: "postrider.explain($1) as sentence"
+            case .isKnown: "exists (select from postrider.job_status where id = $1) as is_known"
+            }
+        }
+    }
+
     static let explain = CommandSpec(
         name: "explain",
         summary: "say why a job is not running and when it will",
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
-            let answer = try call(
-                "select postrider.explain($1), exists (select from postrider.job_status where id = $1)", arguments,
-                connection)
-            let sentence = SanitizedText.escape(answer.text(0, 0)) + "\n"
-            guard answer.bool(0, 1) else {
+            let answer = try call("select \(ExplainColumn.selectList)", arguments, connection)
+            let sentence = SanitizedText.escape(answer.text(0, ExplainColumn.sentence)) + "\n"
+            guard answer.bool(0, ExplainColumn.isKnown) else {
                 Terminal.write("worker: ID: \(sentence)", to: .error)
                 return .usage
             }
@@ -32,7 +41,8 @@ enum JobCommands {
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
-            let isCancelled = try call("select postrider.cancel($1)", arguments, connection).bool(0, 0)
+            let isCancelled = try call("select postrider.cancel($1) as value", arguments, connection)
+                .bool(0, PGValueColumn.value)
             return try printState(
                 arguments, connection, suffix: isCancelled ? "" : "; it had finished already, nothing was cancelled")
         })
@@ -61,10 +71,10 @@ enum JobCommands {
     private static func printState(
         _ arguments: Arguments, _ connection: borrowing PGConnection, suffix: String = ""
     ) throws(CommandError) -> ExitCode {
-        let sql = "select id || ' ' || state from postrider.job_status where id = $1"
+        let sql = "select id || ' ' || state as value from postrider.job_status where id = $1"
         let job = try call(sql, arguments, connection)
         guard job.rowCount > 0 else { return missing(arguments.operands[0]) }
-        Terminal.write(job.text(0, 0) + suffix + "\n")
+        Terminal.write(job.text(0, PGValueColumn.value) + suffix + "\n")
         return .clean
     }
 

@@ -40,12 +40,12 @@ enum JobsCommand {
             state: arguments.text("state"), queues: arguments.texts("queue"),
             limit: arguments.whole("limit", default: 50))
         filter.looksUp = try connection.query(
-            "select has_function_privilege('postrider.newest_jobs(text, text, int)', 'execute')"
-        ).bool(0, 0)
+            "select has_function_privilege('postrider.newest_jobs(text, text, int)', 'execute') as value"
+        ).bool(0, PGValueColumn.value)
         let source = filter.source(&parameters)
         if arguments.isOn("json") {
-            let result = try connection.query("select row_to_json(s)::text \(source)", &parameters)
-            for row in 0..<result.rowCount { Terminal.write(result.text(row, 0) + "\n") }
+            let result = try connection.query("select row_to_json(s)::text as value \(source)", &parameters)
+            for row in 0..<result.rowCount { Terminal.write(result.text(row, PGValueColumn.value) + "\n") }
             return
         }
         let columns = [

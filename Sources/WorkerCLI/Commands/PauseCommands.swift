@@ -17,7 +17,10 @@ enum PauseCommands {
             try warn(ifMissingFrom: "queue_status", "queue", arguments, connection)
             try call("select postrider.\(isPause ? "pause" : "resume")_queue($1)", arguments, connection)
             return try printState(
-                "select name || case when paused then ' paused' else ' running' end from postrider.queues where name = $1",
+                """
+                select name || case when paused then ' paused' else ' running' end as value
+                from postrider.queues where name = $1
+                """,
                 arguments, connection)
         })
 
@@ -50,7 +53,7 @@ enum PauseCommands {
             let sql = """
                 select name || case when paused_until > now() is not true then ' running'
                          when paused_until = 'infinity' then ' paused until resumed'
-                         else to_char(paused_until, '" paused until "YYYY-MM-DD HH24:MI:SS TZ') end
+                         else to_char(paused_until, '" paused until "YYYY-MM-DD HH24:MI:SS TZ') end as value
                 from postrider.lanes where name = $1
                 """
             return try printState(sql, arguments, connection)
@@ -83,12 +86,13 @@ enum PauseCommands {
             to: .error)
     }
 
-    /// Prints the state, such as `mail paused`. An unknown queue or lane is not paused.
+    /// Prints the state that the query returns as `value`, such as `mail paused`. An unknown queue or lane is not
+    /// paused.
     private static func printState(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) -> ExitCode {
         let state = try call(sql, arguments, connection)
-        let line = state.rowCount > 0 ? state.text(0, 0) : arguments.operands[1] + " running"
+        let line = state.rowCount > 0 ? state.text(0, PGValueColumn.value) : arguments.operands[1] + " running"
         Terminal.write(SanitizedText.escape(line) + "\n")
         return .clean
     }

@@ -22,33 +22,57 @@ enum ShowCommand {
             }
         })
 
+    private enum FactColumn: Int, PGColumn {
+        case key, value
+
+        var sql: StaticString {
+            switch self {
+            case .key: "c.key as key"
+            case .value: "c.value as value"
+            }
+        }
+    }
+
+    private enum BodyColumn: Int, PGColumn {
+        case body, size
+
+        var sql: StaticString {
+            switch self {
+            case .body: "substr(s.body, 1, 16384) as body"
+            case .size: "octet_length(s.body) as size"
+            }
+        }
+    }
+
     /// Prints the job. False if it does not exist.
     private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
         let columns = try connection.query(
             """
-            select string_agg(format('s.%I', a.attname), ', ' order by a.attnum)
+            select string_agg(format('s.%I', a.attname), ', ' order by a.attnum) as value
             from pg_attribute a
             where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
             """
-        ).text(0, 0)
+        ).text(0, PGValueColumn.value)
         // json keeps the order of columns, which jsonb does not. The body is read separately and only as far as it is
         // shown, because it may have 64 MiB.
         let job = try connection.query(
             """
-            select c.key, c.value from (select \(columns) from postrider.job_status s where s.id = $1) s
+            select \(FactColumn.selectList) from (select \(columns) from postrider.job_status s where s.id = $1) s
             cross join json_each_text(row_to_json(s)) c
             where c.value is not null
             """, &parameters)
         guard job.rowCount > 0 else { return false }
         var text = ""
-        for row in 0..<job.rowCount { text += line(job.text(row, 0), job.text(row, 1)) }
+        for row in 0..<job.rowCount {
+            text += line(job.text(row, FactColumn.key), job.text(row, FactColumn.value))
+        }
         let answer = try connection.query(
-            "select substr(s.body, 1, 16384), octet_length(s.body) from postrider.job_status s where s.id = $1",
-            &parameters)
-        if answer.rowCount > 0 && !answer.isNull(0, 0) {
-            let body = SanitizedText.body(answer.bytes(0, 0), size: Int(answer.int32(0, 1)))
+            "select \(BodyColumn.selectList) from postrider.job_status s where s.id = $1", &parameters)
+        if answer.rowCount > 0 && !answer.isNull(0, BodyColumn.body) {
+            let body = SanitizedText.body(
+                answer.bytes(0, BodyColumn.body), size: Int(answer.int32(0, BodyColumn.size)))
             let shown = SanitizedText.escape(body, keepsLines: true)
             // The body is indented, so that none of its lines looks like a line of this command.
             text +=

@@ -33,8 +33,8 @@ enum SubmitCommand {
             do throws(PGError) {
                 var parameters = PGParameters()
                 parameters.append(text: text)
-                let result = try connection.query("select postrider.submit($1::jsonb)::text", &parameters)
-                guard let id = result.optionalText(0, 0) else {
+                let result = try connection.query("select postrider.submit($1::jsonb)::text as value", &parameters)
+                guard let id = result.optionalText(0, PGValueColumn.value) else {
                     Terminal.write(
                         "worker: nothing was inserted: an unfinished job has the dedupe_key, and on_duplicate is skip\n",
                         to: .error)
@@ -49,6 +49,17 @@ enum SubmitCommand {
 
     private static let example = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
 
+    private enum DefectColumn: Int, PGColumn {
+        case line, reason
+
+        var sql: StaticString {
+            switch self {
+            case .line: "line::text as line"
+            case .reason: "reason"
+            }
+        }
+    }
+
     /// The defect of a text that is not JSON: file, line and reason. Nil for JSON.
     ///
     /// PostgreSQL's error would quote the text, which may hold passwords. So this check comes before the submit.
@@ -59,9 +70,10 @@ enum SubmitCommand {
         parameters.append(text: text)
         do throws(PGError) {
             let found = try connection.query(
-                "select line::text, reason from postrider_internal.json_defect($1)", &parameters)
-            guard let line = found.optionalText(0, 0) else { return nil }
-            return .usage("FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, 1))", example)
+                "select \(DefectColumn.selectList) from postrider_internal.json_defect($1)", &parameters)
+            guard let line = found.optionalText(0, DefectColumn.line) else { return nil }
+            return .usage(
+                "FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, DefectColumn.reason))", example)
         } catch {
             throw Database.failure(error)
         }
@@ -74,10 +86,10 @@ enum SubmitCommand {
         let job = try connection.query(
             """
             select case when kind <> 'request' then kind || ', ' || children || ' ' ||
-                          case when children = 1 then 'child' else 'children' end end
+                          case when children = 1 then 'child' else 'children' end end as value
             from postrider.job_status where id = $1
             """, &parameters)
-        guard job.rowCount > 0, let tree = job.optionalText(0, 0) else { return "\(id)\n" }
+        guard job.rowCount > 0, let tree = job.optionalText(0, PGValueColumn.value) else { return "\(id)\n" }
         return "\(id) (\(tree))\n"
     }
 }
