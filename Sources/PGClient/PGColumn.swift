@@ -37,17 +37,23 @@ extension PGColumn {
 public enum PGValueColumn: Int, PGColumn {
     case value
 
+    /// The name after `as`.
     public var sql: StaticString { "value" }
 }
 
 extension PGStatement {
     /// A statement whose SELECT list consists of the columns: `select <columns> <rest>`. `rest` begins with `from`.
-    public convenience init<Column: PGColumn>(_ name: String, _ columns: Column.Type, _ rest: String) {
-        self.init(name, "select \(Column.selectList) \(rest)")
+    public convenience init<Column: PGColumn>(_ name: String, _ columns: Column.Type, _ rest: String = "") {
+        self.init(name, "select \(Column.selectList) \(rest)", returning: Column.self)
     }
 
-    /// A statement that returns one value: `select <expression> as value`. Read it with `PGValueColumn`.
-    public convenience init(_ name: String, value expression: String) {
-        self.init(name, "select \(expression) as value")
+    /// A statement that returns the columns. Its text contains their list.
+    public convenience init<Column: PGColumn>(_ name: String, _ sql: String, returning columns: Column.Type) {
+        self.init(name, sql, columns: Column.allCases.map(\.name))
+    }
+
+    /// A statement that returns one value: `select <expression> as value <rest>`. Read it with `PGValueColumn`.
+    public convenience init(_ name: String, value expression: String, _ rest: String = "") {
+        self.init(name, "select \(expression) as value \(rest)", returning: PGValueColumn.self)
     }
 }

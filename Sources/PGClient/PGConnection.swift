@@ -88,6 +88,14 @@ public struct PGConnection: ~Copyable {
         return try unsafe take(result, "PQexecParams")
     }
 
+    /// The names of the columns that a statement returns. The statement does not run. C: `PQprepare`,
+    /// `PQdescribePrepared`.
+    public func columnNames(of sql: String) throws(PGError) -> [String] {
+        _ = try unsafe take(PQprepare(link.raw, "", sql, 0, nil), "PQprepare")
+        let described = try unsafe take(PQdescribePrepared(link.raw, ""), "PQdescribePrepared")
+        return (0..<described.columnCount).map { described.name(ofColumn: $0) }
+    }
+
     /// The notifications that have arrived. It reads the socket and does not wait. C: `PQnotifies`.
     public func notifications() -> [PGNotification] {
         unsafe PQconsumeInput(link.raw)

@@ -8,10 +8,13 @@ public final class PGStatement: Sendable {
     public let name: String
     /// The text of one command, with `$1`, `$2`, ….
     public let sql: String
+    /// The names of the result's columns in order, as readers expect them. Nil: no reader names a column.
+    public let columns: [String]?
 
     /// A statement. It is not sent yet.
-    public init(_ name: String, _ sql: String) {
+    public init(_ name: String, _ sql: String, columns: [String]? = nil) {
         self.name = name
         self.sql = sql
+        self.columns = columns
     }
 }
