@@ -18,30 +18,32 @@ public struct CallReader: Sendable {
         self.allowsPrivateNetwork = allowsPrivateNetwork
     }
 
-    /// The call in the columns method, url, query, headers, body_kind, body, form, timeout_ms and max_response. They
-    /// begin at `first`.
+    /// The call in a row of `claim` or `prepare`.
     ///
     /// - Parameter header: the header for the key, instead of the fleet's.
-    func call(
-        _ result: borrowing PGResult, _ row: Int, from first: Int, for job: ClaimedJob, keyHeader header: String? = nil
+    func call<Column: CallColumn>(
+        _ result: borrowing PGResult, _ row: Int, _ columns: Column.Type, for job: ClaimedJob,
+        keyHeader header: String? = nil
     ) -> HTTPCall {
-        let method = HTTPMethod(rawValue: result.text(row, first)) ?? .get
+        let method = HTTPMethod(rawValue: result.text(row, Column.method)) ?? .get
         var call = HTTPCall(
-            method: method, url: result.text(row, first + 1), allowsPrivateNetwork: allowsPrivateNetwork)
-        if !result.isNull(row, first + 2) {
-            call.query = CallReader.pairs(result.texts(row, first + 2)).map { FormField($0.0, $0.1) }
+            method: method, url: result.text(row, Column.url), allowsPrivateNetwork: allowsPrivateNetwork)
+        if !result.isNull(row, Column.query) {
+            call.query = CallReader.pairs(result.texts(row, Column.query)).map { FormField($0.0, $0.1) }
         }
-        if !result.isNull(row, first + 3) {
-            call.headers = CallReader.pairs(result.texts(row, first + 3)).map { HTTPHeader($0.0, $0.1) }
+        if !result.isNull(row, Column.headers) {
+            call.headers = CallReader.pairs(result.texts(row, Column.headers)).map { HTTPHeader($0.0, $0.1) }
         }
-        switch result.text(row, first + 4) {
-        case "b": call.body = .bytes(result.bytes(row, first + 5), contentType: nil)
-        case "j": call.body = .bytes(result.bytes(row, first + 5), contentType: "application/json")
-        case "f": call.body = .form(CallReader.pairs(result.texts(row, first + 6)).map { FormField($0.0, $0.1) })
+        switch result.text(row, Column.bodyKind) {
+        case "b": call.body = .bytes(result.bytes(row, Column.body), contentType: nil)
+        case "j": call.body = .bytes(result.bytes(row, Column.body), contentType: "application/json")
+        case "f": call.body = .form(CallReader.pairs(result.texts(row, Column.form)).map { FormField($0.0, $0.1) })
         default: break
         }
-        if !result.isNull(row, first + 7) { call.limits.total = .milliseconds(Int64(result.int32(row, first + 7))) }
-        if let bytes = result.optionalInt64(row, first + 8) { call.limits.maxResponseBytes = Int(bytes) }
+        if !result.isNull(row, Column.timeoutMs) {
+            call.limits.total = .milliseconds(Int64(result.int32(row, Column.timeoutMs)))
+        }
+        if let bytes = result.optionalInt64(row, Column.maxResponse) { call.limits.maxResponseBytes = Int(bytes) }
         let hasKey = addKey(to: &call, header: header ?? idempotencyHeader, for: job)
         call.mayShareConnection = !job.isAtMostOnce
         call.isRepeatable = !job.isAtMostOnce && (hasKey || method.isIdempotent)
@@ -49,7 +51,7 @@ public struct CallReader: Sendable {
     }
 
     /// The ranges in a column. Null means the default.
-    static func okStatuses(_ result: borrowing PGResult, _ row: Int, _ column: Int) -> StatusRanges {
+    static func okStatuses(_ result: borrowing PGResult, _ row: Int, _ column: some PGColumn) -> StatusRanges {
         result.isNull(row, column) ? .success : StatusRanges(bounds: result.int32s(row, column))
     }
 

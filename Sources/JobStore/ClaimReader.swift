@@ -5,6 +5,8 @@ public import PGClient
 
 /// Turns the rows of `postrider_internal.claim` into jobs.
 public struct ClaimReader: Sendable {
+    private typealias Column = ClaimColumn
+
     private let calls: CallReader
 
     /// A reader with the fleet's settings that `enlist` returned.
@@ -16,19 +18,21 @@ public struct ClaimReader: Sendable {
     /// has no call yet.
     public func job(_ result: borrowing PGResult, _ row: Int) -> ClaimedJob {
         let lease = Lease(
-            track: result.int32(row, 0), seq: result.int64(row, 1), fence: result.int64(row, 2),
-            jobID: result.int64(row, 3), attempt: result.int32(row, 4))
+            track: result.int32(row, Column.track), seq: result.int64(row, Column.seq),
+            fence: result.int64(row, Column.fence),
+            jobID: result.int64(row, Column.jobID), attempt: result.int32(row, Column.attempt))
         var job = ClaimedJob(
-            lease: lease, call: nil, isAtMostOnce: result.bool(row, 5), okStatuses: .success,
-            rekey: result.int16(row, 6))
-        if result.bool(row, 18) { job.followUp.insert(.tree) }
-        if result.bool(row, 19) { job.followUp.insert(.outcome) }
-        if !result.isNull(row, 20) {
-            job.largeBody = ClaimReader.largeBody(result.int64(row, 20), result.text(row, 11))
+            lease: lease, call: nil, isAtMostOnce: result.bool(row, Column.atMostOnce), okStatuses: .success,
+            rekey: result.int16(row, Column.rekey))
+        if result.bool(row, Column.isMember) { job.followUp.insert(.tree) }
+        if result.bool(row, Column.hasCallbacks) { job.followUp.insert(.outcome) }
+        if !result.isNull(row, Column.largeBody) {
+            job.largeBody = ClaimReader.largeBody(
+                result.int64(row, Column.largeBody), result.text(row, Column.bodyKind))
         }
-        guard !result.bool(row, 17) else { return job }
-        job.okStatuses = CallReader.okStatuses(result, row, 16)
-        job.call = calls.call(result, row, from: 7, for: job)
+        guard !result.bool(row, Column.isRich) else { return job }
+        job.okStatuses = CallReader.okStatuses(result, row, Column.okStatuses)
+        job.call = calls.call(result, row, Column.self, for: job)
         return job
     }
 

@@ -15,38 +15,49 @@ public enum CredentialReader {
 
     /// The task in a row of `StoreStatement.nextCredentialTasks`.
     public static func task(_ result: borrowing PGResult, _ row: Int) -> Task {
-        let name = result.text(row, 1)
-        let version = result.int64(row, 3)
-        let plain = result.isNull(row, 6) ? nil : Secrets(pairs: result.texts(row, 6))
-        guard result.text(row, 0) == "r" else { return .seal(name, version, plain ?? Secrets()) }
+        let name = result.text(row, CredentialTaskColumn.credential)
+        let version = result.int64(row, CredentialTaskColumn.version)
+        let plain =
+            result.isNull(row, CredentialTaskColumn.secrets)
+            ? nil : Secrets(pairs: result.texts(row, CredentialTaskColumn.secrets))
+        guard result.text(row, CredentialTaskColumn.task) == "r" else {
+            return .seal(name, version, plain ?? Secrets())
+        }
         var call = HTTPCall(
-            method: HTTPMethod(rawValue: result.text(row, 7)) ?? .post, url: result.text(row, 8),
-            headers: CallReader.pairs(result.texts(row, 9)).map { HTTPHeader($0.0, $0.1) },
-            allowsPrivateNetwork: result.bool(row, 13))
+            method: HTTPMethod(rawValue: result.text(row, CredentialTaskColumn.method)) ?? .post,
+            url: result.text(row, CredentialTaskColumn.url),
+            headers: CallReader.pairs(result.texts(row, CredentialTaskColumn.headers)).map { HTTPHeader($0.0, $0.1) },
+            allowsPrivateNetwork: result.bool(row, CredentialTaskColumn.privateNetwork))
         call.privateNetworkSwitch = .credential
-        if !result.isNull(row, 10) {
-            call.body = .bytes(result.bytes(row, 10), contentType: "application/json")
-        } else if !result.isNull(row, 11) {
-            call.body = .form(CallReader.pairs(result.texts(row, 11)).map { FormField($0.0, $0.1) })
+        if !result.isNull(row, CredentialTaskColumn.body) {
+            call.body = .bytes(result.bytes(row, CredentialTaskColumn.body), contentType: "application/json")
+        } else if !result.isNull(row, CredentialTaskColumn.form) {
+            call.body = .form(
+                CallReader.pairs(result.texts(row, CredentialTaskColumn.form)).map { FormField($0.0, $0.1) })
         }
         return .refresh(
             TokenTask(
-                credential: name, version: version, epoch: result.int64(row, 4),
-                sealed: result.isNull(row, 5) ? nil : result.bytes(row, 5), plain: plain,
-                isOAuth: result.text(row, 2).hasPrefix("oauth2"), clientID: result.optionalText(row, 12), request: call)
+                credential: name, version: version, epoch: result.int64(row, CredentialTaskColumn.epoch),
+                sealed: result.isNull(row, CredentialTaskColumn.sealed)
+                    ? nil : result.bytes(row, CredentialTaskColumn.sealed), plain: plain,
+                isOAuth: result.text(row, CredentialTaskColumn.kind).hasPrefix("oauth2"),
+                clientID: result.optionalText(row, CredentialTaskColumn.clientID), request: call)
         )
     }
 
-    /// The login of a call, from six columns of `prepare` that begin at `first`. Nil if the job has no credential.
-    static func use(_ result: borrowing PGResult, _ row: Int, from first: Int) -> CredentialUse? {
-        guard let name = result.optionalText(row, first) else { return nil }
-        let place = result.isNull(row, first + 5) ? ["header", "Authorization", ""] : result.texts(row, first + 5)
+    /// The login of a call, from a row of `prepare`. Nil if the job has no credential.
+    static func use(_ result: borrowing PGResult, _ row: Int) -> CredentialUse? {
+        guard let name = result.optionalText(row, PrepareColumn.credential) else { return nil }
+        let place =
+            result.isNull(row, PrepareColumn.place)
+            ? ["header", "Authorization", ""] : result.texts(row, PrepareColumn.place)
         return CredentialUse(
-            name: name, version: result.optionalInt64(row, first + 2) ?? 0,
-            isBasic: result.optionalText(row, first + 1) == "basic",
-            sealed: result.isNull(row, first + 3) ? nil : result.bytes(row, first + 3),
-            plain: result.isNull(row, first + 4) ? nil : Secrets(pairs: result.texts(row, first + 4)),
-            place: CredentialReader.place(place), isGone: result.isNull(row, first + 1))
+            name: name, version: result.optionalInt64(row, PrepareColumn.credentialVersion) ?? 0,
+            isBasic: result.optionalText(row, PrepareColumn.credentialKind) == "basic",
+            sealed: result.isNull(row, PrepareColumn.sealed) ? nil : result.bytes(row, PrepareColumn.sealed),
+            plain: result.isNull(row, PrepareColumn.secrets)
+                ? nil : Secrets(pairs: result.texts(row, PrepareColumn.secrets)),
+            place: CredentialReader.place(place), isGone: result.isNull(row, PrepareColumn.credentialKind))
     }
 
     private static func place(_ words: [String]) -> CredentialUse.Place {

@@ -5,6 +5,8 @@ public import PGClient
 
 /// Completes claimed jobs with the rows of `postrider_internal.prepare`.
 public struct PrepareReader: Sendable {
+    private typealias Column = PrepareColumn
+
     private let calls: CallReader
 
     /// A reader with the fleet's settings.
@@ -13,17 +15,19 @@ public struct PrepareReader: Sendable {
     }
 
     /// The id of the job in a row.
-    public func jobID(_ result: borrowing PGResult, _ row: Int) -> Int64 { result.int64(row, 0) }
+    public func jobID(_ result: borrowing PGResult, _ row: Int) -> Int64 { result.int64(row, Column.jobID) }
 
     /// Whether a row is a slice of a long body. Slices follow after all jobs.
-    public func isSlice(_ result: borrowing PGResult, _ row: Int) -> Bool { result.isNull(row, 1) }
+    public func isSlice(_ result: borrowing PGResult, _ row: Int) -> Bool { result.isNull(row, Column.method) }
 
     /// The long bodies by job.
     public func longBodies(_ result: borrowing PGResult) -> [Int64: [UInt8]] {
         var first = result.rowCount
         while first > 0, isSlice(result, first - 1) { first -= 1 }
         var sizes: [Int64: Int] = [:]
-        for row in first..<result.rowCount { sizes[jobID(result, row), default: 0] += result.byteCount(row, 6) }
+        for row in first..<result.rowCount {
+            sizes[jobID(result, row), default: 0] += result.byteCount(row, Column.body)
+        }
         var bodies: [Int64: [UInt8]] = [:]
         for row in first..<result.rowCount {
             let job = jobID(result, row)
@@ -31,7 +35,7 @@ public struct PrepareReader: Sendable {
                 bodies[job] = []
                 bodies[job]?.reserveCapacity(sizes[job] ?? 0)
             }
-            result.append(row, 6, to: &bodies[job, default: []])
+            result.append(row, Column.body, to: &bodies[job, default: []])
         }
         return bodies
     }
@@ -43,49 +47,55 @@ public struct PrepareReader: Sendable {
         _ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int, longBody body: [UInt8]? = nil
     ) -> ClaimedJob {
         var job = job
-        job.okStatuses = CallReader.okStatuses(result, row, 10)
-        job.checksXML = result.bool(row, 28)
-        job.isJudged = result.bool(row, 29)
-        job.hasHooks = result.bool(row, 30)
-        if result.bool(row, 32) { job.followUp.insert(.page) }
-        if !result.isNull(row, 33) {
-            job.server = ServerChoice(id: result.int32(row, 33), hasNext: result.bool(row, 34))
+        job.okStatuses = CallReader.okStatuses(result, row, Column.okStatuses)
+        job.checksXML = result.bool(row, Column.checksXML)
+        job.isJudged = result.bool(row, Column.isJudged)
+        job.hasHooks = result.bool(row, Column.hasHooks)
+        if result.bool(row, Column.hasPages) { job.followUp.insert(.page) }
+        if !result.isNull(row, Column.server) {
+            job.server = ServerChoice(id: result.int32(row, Column.server), hasNext: result.bool(row, Column.goesOn))
         }
-        job.credential = CredentialReader.use(result, row, from: 35)
-        let expensive = result.isNull(row, 41) ? [] : result.texts(row, 41)
+        job.credential = CredentialReader.use(result, row)
+        let expensive = result.isNull(row, Column.expensive) ? [] : result.texts(row, Column.expensive)
         if expensive.count == 3 {
             job.expensive = ExpensiveJudgement(
                 columns: expensive[0], lane: expensive[1], judgesFailures: expensive[2] == "f")
             job.isCached = expensive[2] == "c"
         }
-        var call = calls.call(result, row, from: 1, for: job, keyHeader: result.optionalText(row, 11))
+        var call = calls.call(
+            result, row, Column.self, for: job, keyHeader: result.optionalText(row, Column.idempotencyHeader))
         if let body, case .bytes(_, let type) = call.body { call.body = .bytes(body, contentType: type) }
-        call.compressesBody = result.bool(row, 12)
-        if !result.isNull(row, 13) { call.limits.connect = .milliseconds(Int64(result.int32(row, 13))) }
-        if !result.isNull(row, 14) { call.limits.firstByte = .milliseconds(Int64(result.int32(row, 14))) }
-        if result.bool(row, 15) { call.allowsPrivateNetwork = true }
+        call.compressesBody = result.bool(row, Column.gzip)
+        if !result.isNull(row, Column.connectMs) {
+            call.limits.connect = .milliseconds(Int64(result.int32(row, Column.connectMs)))
+        }
+        if !result.isNull(row, Column.firstByteMs) {
+            call.limits.firstByte = .milliseconds(Int64(result.int32(row, Column.firstByteMs)))
+        }
+        if result.bool(row, Column.privateNetwork) { call.allowsPrivateNetwork = true }
         call.transport = transport(result, row)
-        call.keepsCookies = result.bool(row, 22)
-        if call.keepsCookies { call.cookies = result.texts(row, 23) }
-        if !result.isNull(row, 24) { call.body = .parts(parts(result, row)) }
-        if !result.isNull(row, 26) {
+        call.keepsCookies = result.bool(row, Column.keepsCookies)
+        if call.keepsCookies { call.cookies = result.texts(row, Column.cookies) }
+        if !result.isNull(row, Column.parts) { call.body = .parts(parts(result, row)) }
+        if !result.isNull(row, Column.downloadTo) {
             call.download = Download(
-                path: result.text(row, 26), sha256: result.isNull(row, 27) ? nil : result.bytes(row, 27),
-                okStatuses: job.okStatuses, maxBytes: result.optionalInt64(row, 9))
+                path: result.text(row, Column.downloadTo),
+                sha256: result.isNull(row, Column.sha256) ? nil : result.bytes(row, Column.sha256),
+                okStatuses: job.okStatuses, maxBytes: result.optionalInt64(row, Column.maxResponse))
             // The job's max_response limits the file. The answer itself has the standard limit.
             call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
         }
-        if !result.isNull(row, 42) {
+        if !result.isNull(row, Column.answerOptions) {
             // max_redirects, plus 16 if the database stores the body as received.
-            let options = result.int32(row, 42)
+            let options = result.int32(row, Column.answerOptions)
             call.limits.maxRedirects = Int(options & 15)
             call.decodesBody = options & 16 == 0
         }
         // Transfers of files have no time limit. They end as `slow` when they stall.
-        if call.body.hasFiles || call.download != nil, result.isNull(row, 8) {
+        if call.body.hasFiles || call.download != nil, result.isNull(row, Column.timeoutMs) {
             call.limits.total = CallLimits.unlimited
         }
-        if let time = result.optionalInt64(row, 31) {
+        if let time = result.optionalInt64(row, Column.webhookTime) {
             job.webhook = WebhookStamp(id: calls.key(of: job), time: time)
             // Redirects are not followed: if a receiver has moved, the user must change its URL.
             call.limits.maxRedirects = 0
@@ -96,18 +106,18 @@ public struct PrepareReader: Sendable {
     }
 
     private func transport(_ result: borrowing PGResult, _ row: Int) -> Transport? {
-        guard (16...21).contains(where: { !result.isNull(row, $0) }) else { return nil }
+        guard Column.ofTransport.contains(where: { !result.isNull(row, $0) }) else { return nil }
         return Transport(
-            proxy: result.optionalText(row, 16), interface: result.optionalText(row, 17),
-            caFile: result.optionalText(row, 18), certificateFile: result.optionalText(row, 19),
-            keyFile: result.optionalText(row, 20), pins: result.texts(row, 21))
+            proxy: result.optionalText(row, Column.proxy), interface: result.optionalText(row, Column.interface),
+            caFile: result.optionalText(row, Column.ca), certificateFile: result.optionalText(row, Column.certificate),
+            keyFile: result.optionalText(row, Column.key), pins: result.texts(row, Column.pins))
     }
 
     /// Each part has five texts and one array of bytes. The texts are name, kind, filename, type and largest size. An
     /// omitted text is empty.
     private func parts(_ result: borrowing PGResult, _ row: Int) -> [BodyPart] {
-        let texts = result.texts(row, 24)
-        let bodies = result.byteArrays(row, 25)
+        let texts = result.texts(row, Column.parts)
+        let bodies = result.byteArrays(row, Column.partBodies)
         return bodies.indices.compactMap { index in
             guard texts.count >= index * 5 + 5 else { return nil }
             let fields = texts[index * 5..<index * 5 + 5].map { $0.isEmpty ? nil : $0 }

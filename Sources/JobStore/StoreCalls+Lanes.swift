@@ -27,21 +27,22 @@ extension StoreCalls {
     }
 
     /// The database's clock during the answer, in microseconds since 1970. The answer must have a row.
-    public static func grantedAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, 7) }
+    public static func grantedAt(_ result: borrowing PGResult) -> Int64 { result.int64(0, PermitColumn.nowUs) }
 
     /// The grants in the rows. Their times are by the worker's clock.
     public static func grants(_ result: borrowing PGResult, clock: DatabaseClock) -> [LaneGrant] {
         var grants: [LaneGrant] = []
         grants.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            let slots: Int32? = result.isNull(row, 3) ? nil : result.int32(row, 3)
-            let first = slots == nil ? 0 : clock.local(microseconds: result.int64(row, 4)) ?? 0
+            let slots: Int32? = result.isNull(row, PermitColumn.slots) ? nil : result.int32(row, PermitColumn.slots)
+            let first = slots == nil ? 0 : clock.local(microseconds: result.int64(row, PermitColumn.firstUs)) ?? 0
             grants.append(
                 LaneGrant(
-                    lane: result.int32(row, 0), permits: result.isNull(row, 1) ? nil : result.int32(row, 1),
-                    share: result.int32(row, 2), slots: slots, first: first,
-                    spacing: UInt64(clamping: slots == nil ? 0 : result.int64(row, 5)) &* 1000,
-                    tolerance: UInt64(clamping: slots == nil ? 0 : result.int64(row, 6)) &* 1000))
+                    lane: result.int32(row, PermitColumn.lane),
+                    permits: result.isNull(row, PermitColumn.permits) ? nil : result.int32(row, PermitColumn.permits),
+                    share: result.int32(row, PermitColumn.share), slots: slots, first: first,
+                    spacing: UInt64(clamping: slots == nil ? 0 : result.int64(row, PermitColumn.spacingUs)) &* 1000,
+                    tolerance: UInt64(clamping: slots == nil ? 0 : result.int64(row, PermitColumn.lateUs)) &* 1000))
         }
         return grants
     }

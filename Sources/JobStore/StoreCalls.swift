@@ -296,16 +296,17 @@ public enum StoreCalls {
         var found = SurveyCursor.Found()
         found.sightings.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            let track = result.int32(row, 0)
+            let track = result.int32(row, SurveyColumn.track)
             if track == 0 {
-                found.after = Int32(clamping: result.int64(row, 2))
-                found.newest = result.int32(row, 3)
+                found.after = Int32(clamping: result.int64(row, SurveyColumn.firstSeq))
+                found.newest = result.int32(row, SurveyColumn.lane)
                 continue
             }
             found.sightings.append(
                 KnownTracks.Sighting(
-                    track: track, priority: result.int16(row, 1), firstSeq: result.int64(row, 2),
-                    lane: result.int32(row, 3), hasMore: result.bool(row, 4)))
+                    track: track, priority: result.int16(row, SurveyColumn.priority),
+                    firstSeq: result.int64(row, SurveyColumn.firstSeq),
+                    lane: result.int32(row, SurveyColumn.lane), hasMore: result.bool(row, SurveyColumn.hasMore)))
         }
         return found
     }
@@ -314,10 +315,12 @@ public enum StoreCalls {
     public static func failedJobs(_ result: borrowing PGResult) -> [FailedJobs] {
         (0..<result.rowCount).dropFirst().map { row in
             FailedJobs(
-                jobs: Int(result.int64(row, 1)), job: result.optionalInt64(row, 2), queue: result.optionalText(row, 3),
-                lane: result.optionalText(row, 4), state: result.text(row, 5),
-                attempt: result.isNull(row, 6) ? nil : Int(result.int32(row, 6)), code: result.optionalText(row, 7),
-                status: result.isNull(row, 8) ? nil : Int(result.int32(row, 8)))
+                jobs: Int(result.int64(row, FoldColumn.jobs)), job: result.optionalInt64(row, FoldColumn.jobID),
+                queue: result.optionalText(row, FoldColumn.queue),
+                lane: result.optionalText(row, FoldColumn.lane), state: result.text(row, FoldColumn.state),
+                attempt: result.isNull(row, FoldColumn.attempt) ? nil : Int(result.int32(row, FoldColumn.attempt)),
+                code: result.optionalText(row, FoldColumn.errorCode),
+                status: result.isNull(row, FoldColumn.statusCode) ? nil : Int(result.int32(row, FoldColumn.statusCode)))
         }
     }
 

@@ -48,10 +48,6 @@ extension StoreStatement {
                 and octet_length(j.body_json::text) <= 65536)
            and (r.at_most_once or set_config('synchronous_commit', 'off', true) is not null)
            and nextval('postrider_internal.fences') > $4::bigint
-        returning r.track, r.seq, r.fence, r.job_id, r.attempt, r.at_most_once, r.rekey, j.method, j.url,
-          null::text[], null::text[],
-          case when j.body is not null then 'b' when j.body_json is not null then 'j' else 'n' end::"char",
-          coalesce(j.body, convert_to(j.body_json::text, 'UTF8')),
-          null::text[], null::int, null::bigint, null::int[], false, false, r.has_callbacks, null::bigint
-        """)
+        returning \(ClaimColumn.listOfOne)
+        """, returning: ClaimColumn.self)
 }

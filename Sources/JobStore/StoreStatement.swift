@@ -8,51 +8,33 @@ public import PGClient
 public enum StoreStatement {
     /// Registers the worker, or registers it again.
     public static let enlist = PGStatement(
-        "enlist",
-        """
-        select worker, installation, idempotency_header, held, identity, keys_above, keys, lost_leases, unknown_jobs, judge_timeout_ms \
-        from postrider_internal.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)
-        """
-    )
+        "enlist", EnlistColumn.self,
+        "from postrider_internal.enlist($1,$2,$3,$4,$5,$6,$7,$8,$9,$10::uuid,$11::uuid,$12)")
     /// Leases ready jobs.
     public static let claim = PGStatement(
-        "claim",
-        """
-        select track, seq, fence, job_id, attempt, at_most_once, rekey, method, url, query, headers, body_kind, body, \
-        form, timeout_ms, max_response, ok_statuses, is_rich, is_member, has_callbacks, large_body \
-        from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)
-        """)
+        "claim", ClaimColumn.self, "from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)")
     /// Stores the results of attempts.
-    public static let finish = PGStatement("finish", "select postrider_internal.finish($1,$2,$3)")
+    public static let finish = PGStatement("finish", value: "postrider_internal.finish($1,$2,$3)")
     /// Limits each wait for a lock to 20 ms in this transaction. The worker sends it while another transaction holds
     /// rows of running jobs.
     public static let shortLockTimeout = PGStatement(
         "short_lock_timeout", "select set_config('lock_timeout', '20ms', true)")
     /// Returns which leases are locked.
     public static let lockedLeases = PGStatement(
-        "locked_leases", "select postrider_internal.locked_leases($1,$2,$3,$4)")
+        "locked_leases", value: "postrider_internal.locked_leases($1,$2,$3,$4)")
     /// Builds the calls of claimed jobs that need more than their row.
     public static let prepare = PGStatement(
-        "prepare",
-        """
-        select job_id, method, url, query, headers, body_kind, body, form, timeout_ms, max_response, ok_statuses, \
-        idempotency_header, gzip, connect_ms, first_byte_ms, private_network, proxy, interface, ca, certificate, key, \
-        pins, keeps_cookies, cookies, parts, part_bodies, download_to, sha256, checks_xml, is_judged, \
-        has_hooks, webhook_time, has_pages, server, goes_on, \
-        credential, credential_kind, credential_version, sealed, secrets, place, \
-        expensive, answer_options \
-        from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8)
-        """)
+        "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8)")
     /// Judges attempts and stores their results.
-    public static let judge = PGStatement("judge", "select postrider_internal.judge($1,$2,$3)")
+    public static let judge = PGStatement("judge", value: "postrider_internal.judge($1,$2,$3)")
     /// Judges one attempt on the judging session.
-    public static let judgeAlone = PGStatement("judge_alone", "select postrider_internal.judge_alone($1,$2,$3)")
+    public static let judgeAlone = PGStatement("judge_alone", value: "postrider_internal.judge_alone($1,$2,$3)")
     /// Judges a cached answer on the judging session.
     public static let judgeCached = PGStatement(
-        "judge_cached", "select postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
+        "judge_cached", value: "postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
     /// Begins members of one batch or chain whose start is expensive, on the judging session.
     public static let judgeTree = PGStatement(
-        "judge_tree", "select lane, has_more, has_ready from postrider_internal.judge_tree($1)")
+        "judge_tree", JudgeTreeColumn.self, "from postrider_internal.judge_tree($1)")
     /// Sets the time limit of the next statement in this transaction, and limits each wait for a lock to 1 s.
     public static let limitJudging = PGStatement(
         "limit_judging",
@@ -62,31 +44,23 @@ public enum StoreStatement {
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(
-        "survey", "select track, priority, first_seq, lane, has_more from postrider_internal.survey($1,$2,$3,$4,$5)")
+        "survey", SurveyColumn.self, "from postrider_internal.survey($1,$2,$3,$4,$5)")
     /// Acquires permits and rate slots of lanes with limits.
     public static let acquireLanePermits = PGStatement(
-        "acquire_lane_permits",
-        "select lane, permits, share, slots, first_us, spacing_us, late_us, now_us from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)"
-    )
+        "acquire_lane_permits", PermitColumn.self, "from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)")
     /// Heartbeat. Also returns the end of the WAL on disk. The next heartbeat passes it on, to detect a restore.
-    public static let beat = PGStatement(
-        "beat",
-        """
-        select postrider_internal.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12),
-               (pg_current_wal_flush_lsn() - '0/0')::bigint
-        """
-    )
+    public static let beat = PGStatement("beat", BeatColumn.self)
     /// Turns notifications about INSERTs on or off.
-    public static let setIdle = PGStatement("set_idle", "select postrider_internal.set_idle($1,$2)")
+    public static let setIdle = PGStatement("set_idle", value: "postrider_internal.set_idle($1,$2)")
     /// Takes the list of cancelled calls, and empties it.
     public static let takeAborts = PGStatement(
-        "take_aborts", "select job_id, fence from postrider_internal.take_aborts($1)")
+        "take_aborts", AbortColumn.self, "from postrider_internal.take_aborts($1)")
     /// Stores the state of long calls.
     public static let reportCalls = PGStatement(
-        "report_calls", "select postrider_internal.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
+        "report_calls", value: "postrider_internal.report_calls($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)")
     /// Settles ended members of batches and chains.
     public static let settle = PGStatement(
-        "settle", "select latest, has_more, has_ready, has_expensive from postrider_internal.settle($1,$2,$3)")
+        "settle", SettleColumn.self, "from postrider_internal.settle($1,$2,$3)")
     /// Gives users' functions 5 s in this transaction, and the transaction itself no limit.
     ///
     /// It also sets the search_path again, because a function that ends restores the role's path.
@@ -97,19 +71,19 @@ public enum StoreStatement {
                \(TransactionTimeout.off(isLocal: true))
         """)
     /// Runs the hooks of a job before its call, and returns whether the job is still to be called.
-    public static let beginJob = PGStatement("begin_job", "select postrider_internal.begin_job($1,$2,$3,$4,$5)")
+    public static let beginJob = PGStatement("begin_job", value: "postrider_internal.begin_job($1,$2,$3,$4,$5)")
     /// Concludes jobs that have ended.
     public static let conclude = PGStatement(
-        "conclude", "select ended, more, has_parents, failure from postrider_internal.conclude($1)")
+        "conclude", ConcludeColumn.self, "from postrider_internal.conclude($1)")
     /// Defers the job that could not be concluded.
     public static let deferNextOutcome = PGStatement(
-        "defer_next_outcome", "select postrider_internal.defer_next_outcome($1)")
+        "defer_next_outcome", value: "postrider_internal.defer_next_outcome($1)")
     /// Ends another session of this worker. The condition is the role, because a user's function may have changed the
     /// session's `application_name`.
     public static let endSession = PGStatement(
-        "end_session",
+        "end_session", value: "pg_terminate_backend(a.pid)",
         """
-        select pg_terminate_backend(a.pid) from pg_catalog.pg_stat_activity a where a.pid = $1 \
+        from pg_catalog.pg_stat_activity a where a.pid = $1 \
         and a.pid <> pg_backend_pid() and a.usename = session_user
         """)
     /// Ends the silent session that this one replaces, which has the same `application_name`.
@@ -124,65 +98,62 @@ public enum StoreStatement {
     }
     /// Returns the process of another session of this worker if it has waited for a statement for 2 s.
     public static let idleProcess = PGStatement(
-        "idle_process",
+        "idle_process", value: "a.pid",
         """
-        select a.pid from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
+        from pg_catalog.pg_stat_activity a where a.pid = $1 and a.usename = session_user \
         and a.state like 'idle%' and a.state_change < clock_timestamp() - interval '2 s'
         """)
     /// Returns which work is left. A worker with `--once` ends after the last job.
-    public static let workLeft = PGStatement("work_left", "select postrider_internal.work_left($1)")
+    public static let workLeft = PGStatement("work_left", value: "postrider_internal.work_left($1)")
     /// Signs the worker off.
-    public static let leave = PGStatement("leave", "select postrider_internal.leave($1)")
+    public static let leave = PGStatement("leave", value: "postrider_internal.leave($1)")
     /// Takes or renews the leader's lease.
-    public static let lead = PGStatement("lead", "select postrider_internal.lead($1)")
+    public static let lead = PGStatement("lead", value: "postrider_internal.lead($1)")
     /// Runs the leader's frequent duties: promoting and feeding.
     public static let runQueueDuties = PGStatement(
-        "run_queue_duties",
-        """
-        select leads, moved, more, latest, has_due_outcomes, has_crowd \
-        from postrider_internal.run_queue_duties($1,$2,$3)
-        """)
+        "run_queue_duties", QueueDutiesColumn.self, "from postrider_internal.run_queue_duties($1,$2,$3)")
     /// Inserts the jobs of at most 100 due schedules.
     public static let tick = PGStatement(
-        "tick", "select made, more, latest, wait_ms from postrider_internal.run_schedules($1,$2,$3,100)")
+        "tick", TickColumn.self, "from postrider_internal.run_schedules($1,$2,$3,100)")
     /// Declares silent workers lost.
     public static let reap = PGStatement(
-        "reap", "select lost_worker, lost_name, jobs from postrider_internal.reap($1,$2)")
+        "reap", ReapColumn.self, "from postrider_internal.reap($1,$2)")
     /// Ends jobs whose `expires_at` has passed: within the last 10 s, or with $3 at any time. At most 10,000 ready and
     /// 10,000 scheduled ones.
     public static let expire = PGStatement(
         "expire",
-        "select postrider_internal.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
+        value: "postrider_internal.expire($1, $2, case when not $3 then now() - interval '10 s' end, 10000)")
     /// Folds at most 10,000 rows of counters, and returns jobs that have failed.
     public static let fold = PGStatement(
-        "fold",
-        "select latest, jobs, job_id, queue, lane, state, attempt, error_code, status_code from postrider_internal.fold($1,$2,$3,10000)"
-    )
+        "fold", FoldColumn.self, "from postrider_internal.fold($1,$2,$3,10000)")
     /// Removes tracks that have had no rows for a day, out of the next 2,000 tracks.
     public static let removeTracks = PGStatement(
-        "remove_tracks", "select reached, is_pending from postrider_internal.remove_tracks($1,$2,$3,2000)")
+        "remove_tracks", RemoveTracksColumn.self, "from postrider_internal.remove_tracks($1,$2,$3,2000)")
     /// Returns credential tasks, and leases a refresh.
     public static let nextCredentialTasks = PGStatement(
-        "next_credential_tasks",
-        """
-        select task, credential, kind, version, epoch, sealed, secrets, method, url, headers, body, form, client_id, \
-        private_network from postrider_internal.next_credential_tasks($1,$2,$3,$4)
-        """)
+        "next_credential_tasks", CredentialTaskColumn.self,
+        "from postrider_internal.next_credential_tasks($1,$2,$3,$4)")
     /// Stores sealed secrets.
     public static let storeSealedSecrets = PGStatement(
-        "store_sealed_secrets", "select postrider_internal.store_sealed_secrets($1,$2,$3)")
+        "store_sealed_secrets", value: "postrider_internal.store_sealed_secrets($1,$2,$3)")
     /// Reads the answer of a token endpoint.
     public static let readRefreshAnswer = PGStatement(
-        "read_refresh_answer",
-        """
-        select verdict, access_token, refresh_token, expires_in, error \
-        from postrider_internal.read_refresh_answer($1,$2,$3,$4)
-        """)
+        "read_refresh_answer", RefreshAnswerColumn.self,
+        "from postrider_internal.read_refresh_answer($1,$2,$3,$4)")
     /// Stores the result of a refresh. Null if the credential's row is locked.
     public static let storeRefresh = PGStatement(
-        "store_refresh", "select postrider_internal.store_refresh($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
+        "store_refresh", value: "postrider_internal.store_refresh($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
     /// Adds partitions.
-    public static let extendPartitions = PGStatement("extend", "select postrider_internal.extend_partitions($1,$2)")
+    public static let extendPartitions = PGStatement("extend", value: "postrider_internal.extend_partitions($1,$2)")
     /// Deletes jobs after their retention.
-    public static let prune = PGStatement("prune", "select jobs, dropped, wait_ms from postrider_internal.prune($1,$2)")
+    public static let prune = PGStatement("prune", PruneColumn.self, "from postrider_internal.prune($1,$2)")
+
+    /// All statements. A test prepares each of them and compares its columns.
+    public static let all = [
+        enlist, claim, claimOne, finish, shortLockTimeout, lockedLeases, prepare, judge, judgeAlone, judgeCached,
+        judgeTree, limitJudging, survey, acquireLanePermits, beat, setIdle, takeAborts, reportCalls, settle,
+        limitTime, beginJob, conclude, deferNextOutcome, endSession, idleProcess, workLeft, leave, lead,
+        runQueueDuties, tick, reap, expire, fold, removeTracks, nextCredentialTasks, storeSealedSecrets,
+        readRefreshAnswer, storeRefresh, extendPartitions, prune,
+    ]
 }

@@ -99,12 +99,13 @@ extension RunLoop {
     }
 
     private func concluded(_ result: borrowing PGResult) {
-        callbackWork.concluded(more: result.bool(0, 1), hasFailures: !result.isNull(0, 3), now: now)
-        if result.bool(0, 2) {
+        callbackWork.concluded(
+            more: result.bool(0, ConcludeColumn.more), hasFailures: !result.isNull(0, ConcludeColumn.failure), now: now)
+        if result.bool(0, ConcludeColumn.hasParents) {
             dispatcher.treesChanged()
             treeCursor.membersEnded(now: now)
         }
-        if let reason = result.optionalText(0, 3) {
+        if let reason = result.optionalText(0, ConcludeColumn.failure) {
             configuration.log(.statementFailed(verb: "conclude", reason: reason))
         }
     }
@@ -113,11 +114,13 @@ extension RunLoop {
     /// reports this, because the notification of a cancellation may arrive later.
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
         // Null: the job's row is locked.
-        if result.isNull(0, 0) { return handBack(callbackWork.requeueStart(number, wasLocked: true, now: now)) }
+        if result.isNull(0, PGValueColumn.value) {
+            return handBack(callbackWork.requeueStart(number, wasLocked: true, now: now))
+        }
         guard let entry = callbackWork.begun(number, now: now),
             let job = dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
-        if result.bool(0, 0) { return startPrepared(job, slot: entry.slot) }
+        if result.bool(0, PGValueColumn.value) { return startPrepared(job, slot: entry.slot) }
         dispatcher.releaseSlot(entry.slot, now: now)
         callbackWork.outcomesWait()
     }

@@ -50,14 +50,17 @@ extension RunLoop {
             credentials.lookReturned(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
         case .readRefreshAnswer:
             credentials.answerRead(
-                TokenAnswer.Kind(rawValue: result.text(0, 0)) ?? .failed, token: result.optionalText(0, 1),
-                refreshToken: result.optionalText(0, 2), expiresIn: result.isNull(0, 3) ? nil : result.int32(0, 3),
-                reason: result.optionalText(0, 4))
+                TokenAnswer.Kind(rawValue: result.text(0, RefreshAnswerColumn.verdict)) ?? .failed,
+                token: result.optionalText(0, RefreshAnswerColumn.accessToken),
+                refreshToken: result.optionalText(0, RefreshAnswerColumn.refreshToken),
+                expiresIn: result.isNull(0, RefreshAnswerColumn.expiresIn)
+                    ? nil : result.int32(0, RefreshAnswerColumn.expiresIn),
+                reason: result.optionalText(0, RefreshAnswerColumn.error))
         case .storeRefresh:
             // Null: an open transaction has locked the credential's row. False: this refresh is out of date.
-            guard !result.isNull(0, 0) else { return credentials.storingPostponed(now: now) }
+            guard !result.isNull(0, PGValueColumn.value) else { return credentials.storingPostponed(now: now) }
             guard let (task, answer) = credentials.stored() else { return }
-            if !result.bool(0, 0) {
+            if !result.bool(0, PGValueColumn.value) {
                 configuration.log(.refreshLate(credential: task.credential))
             } else if answer.kind == .fetched {
                 configuration.log(.tokenRefreshed(credential: task.credential, version: task.version + 1))

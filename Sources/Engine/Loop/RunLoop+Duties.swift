@@ -173,17 +173,19 @@ extension RunLoop {
     func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .beat:
-            if result.bool(0, 0) {
+            if result.bool(0, BeatColumn.isEnlisted) {
                 liveness.beatConfirmed()
-                home.heard(wal: result.int64(0, 1))
+                home.heard(wal: result.int64(0, BeatColumn.wal))
             } else if !isLeaving {
                 enlist()
             }
         case .takeAborts:
-            for row in 0..<result.rowCount { abort(jobID: result.int64(row, 0), fence: result.int64(row, 1)) }
+            for row in 0..<result.rowCount {
+                abort(jobID: result.int64(row, AbortColumn.jobID), fence: result.int64(row, AbortColumn.fence))
+            }
             if abortsAnnounced { schedule.aborts = now }
         case .lead:
-            let newEpoch = result.optionalInt64(0, 0)
+            let newEpoch = result.optionalInt64(0, PGValueColumn.value)
             if (newEpoch == nil) != (epoch == nil) {
                 configuration.log(.leading(newEpoch != nil))
                 pruneSchedule.leads(newEpoch != nil, now: now)
@@ -194,31 +196,34 @@ extension RunLoop {
             if let newEpoch, cursors.lead(epoch: newEpoch) { tickCursor = TickCursor() }
             epoch = newEpoch
         case .runQueueDuties:
-            if !result.bool(0, 0) {
+            if !result.bool(0, QueueDutiesColumn.leads) {
                 epoch = nil
                 pruneSchedule.leads(false, now: now)
             }
-            if result.bool(0, 2) { schedule.queueDuties = now }
-            if result.bool(0, 5) {
+            if result.bool(0, QueueDutiesColumn.more) { schedule.queueDuties = now }
+            if result.bool(0, QueueDutiesColumn.hasCrowd) {
                 schedule.queueDuties = min(schedule.queueDuties, now + Schedule.queueDutiesCrowdInterval)
             }
-            if result.int64(0, 1) > 0 {
+            if result.int64(0, QueueDutiesColumn.moved) > 0 {
                 once?.makesReady(now: now)
                 jobsAnnounced()
             }
-            if result.bool(0, 4) { callbackWork.outcomesWait() }
-            let latest = result.isNull(0, 3) ? nil : result.timestamp(0, 3)
+            if result.bool(0, QueueDutiesColumn.hasDueOutcomes) { callbackWork.outcomesWait() }
+            let latest =
+                result.isNull(0, QueueDutiesColumn.latest) ? nil : result.timestamp(0, QueueDutiesColumn.latest)
             cursors.promotedTo(latest, wasFull: isFullPromotion, cost: now - queueDutiesStarted, now: now)
         case .tick:
-            if result.int64(0, 0) > 0 { jobsAnnounced() }
+            if result.int64(0, TickColumn.made) > 0 { jobsAnnounced() }
             tickCursor.end(
-                at: result.isNull(0, 2) ? nil : result.timestamp(0, 2), hasMore: result.bool(0, 1),
-                wait: result.optionalInt64(0, 3), now: now)
+                at: result.isNull(0, TickColumn.latest) ? nil : result.timestamp(0, TickColumn.latest),
+                hasMore: result.bool(0, TickColumn.more),
+                wait: result.optionalInt64(0, TickColumn.waitMs), now: now)
         case .settle:
             treeCursor.settled(
-                to: result.optionalInt64(0, 0), hasMore: result.bool(0, 1), leads: epoch != nil, now: now)
-            if result.bool(0, 2) { jobsAnnounced() }
-            if result.bool(0, 3) { dispatcher.judging.treesWait() }
+                to: result.optionalInt64(0, SettleColumn.latest), hasMore: result.bool(0, SettleColumn.hasMore),
+                leads: epoch != nil, now: now)
+            if result.bool(0, SettleColumn.hasReady) { jobsAnnounced() }
+            if result.bool(0, SettleColumn.hasExpensive) { dispatcher.judging.treesWait() }
         case .survey:
             dispatcher.surveyReturned(StoreCalls.surveyFound(result), now: now)
         case .acquireLanePermits: granted(result)
@@ -227,21 +232,25 @@ extension RunLoop {
         case .reap:
             for row in 0..<result.rowCount {
                 configuration.log(
-                    .workerReaped(name: result.text(row, 1), jobs: Int(result.int32(row, 2))))
+                    .workerReaped(
+                        name: result.text(row, ReapColumn.lostName), jobs: Int(result.int32(row, ReapColumn.jobs))))
             }
         case .extendPartitions:
-            if let added = result.optionalText(0, 0) { configuration.log(.partitionAdded(added)) }
+            if let added = result.optionalText(0, PGValueColumn.value) { configuration.log(.partitionAdded(added)) }
         case .fold:
-            cursors.foldedTo(result.optionalInt64(0, 0), now: now)
+            cursors.foldedTo(result.optionalInt64(0, FoldColumn.latest), now: now)
             once?.hasFolded(since: foldSent)
-            let found = failures.found(StoreCalls.failedJobs(result), jobs: Int(result.int64(0, 1)), now: now)
+            let found = failures.found(
+                StoreCalls.failedJobs(result), jobs: Int(result.int64(0, FoldColumn.jobs)), now: now)
             if found.rest > 0 { configuration.log(.moreFailed(jobs: found.rest)) }
             for failed in found.toLog { configuration.log(.jobFailed(failed)) }
         case .expire:
             cursors.expired(now: now)
         case .removeTracks:
-            cursors.tracksReached = result.int32(0, 0)
-            if cursors.tracksReached == 0 && !result.bool(0, 1) { schedule.tracks = now + Schedule.tracksRest }
+            cursors.tracksReached = result.int32(0, RemoveTracksColumn.reached)
+            if cursors.tracksReached == 0 && !result.bool(0, RemoveTracksColumn.isPending) {
+                schedule.tracks = now + Schedule.tracksRest
+            }
         case .askAfterJobs: jobsIdle(result)
         case .progress, .endSession, .credentials, .storeSealedSecrets, .readRefreshAnswer, .storeRefresh:
             break

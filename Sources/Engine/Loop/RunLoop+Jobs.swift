@@ -135,7 +135,7 @@ extension RunLoop {
 
     /// Writes the attempts whose rows are free. The others wait for the end of the other transaction.
     func lockedLeasesReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let locked = Set(result.int64s(0, 0))
+        let locked = Set(result.int64s(0, PGValueColumn.value))
         if dispatcher.questionAnswered(number, locked: locked, now: now) {
             configuration.log(.resultsLocked(jobs: locked.count))
         }
@@ -143,7 +143,7 @@ extension RunLoop {
 
     /// Records the attempts that the database has stored or refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let (refused, followUp) = dispatcher.finishReturned(number, stored: result.int64s(0, 0).count)
+        let (refused, followUp) = dispatcher.finishReturned(number, stored: result.int64s(0, PGValueColumn.value).count)
         follow(followUp, refused: refused)
     }
 

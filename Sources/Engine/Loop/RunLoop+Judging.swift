@@ -62,11 +62,13 @@ extension RunLoop {
 
     private func judged(_ number: UInt64, _ result: borrowing PGResult) {
         if dispatcher.judging.isAtTree {
-            if result.bool(0, 2) { jobsAnnounced() }
+            if result.bool(0, JudgeTreeColumn.hasReady) { jobsAnnounced() }
             treeCursor.membersEnded(now: now)
-            return dispatcher.judging.treeJudged(number, lane: result.optionalText(0, 0), hasMore: result.bool(0, 1))
+            return dispatcher.judging.treeJudged(
+                number, lane: result.optionalText(0, JudgeTreeColumn.lane),
+                hasMore: result.bool(0, JudgeTreeColumn.hasMore))
         }
-        let isStored = !result.int64s(0, 0).isEmpty
+        let isStored = !result.int64s(0, PGValueColumn.value).isEmpty
         guard let (refused, followUp) = dispatcher.judgementReturned(number, isStored: isStored) else { return }
         follow(followUp, refused: refused)
     }

@@ -40,13 +40,14 @@ extension RunLoop {
     }
 
     private func pruned(_ result: borrowing PGResult) {
-        let jobs = result.int64(0, 0)
-        if let range = result.optionalText(0, 1) {
+        let jobs = result.int64(0, PruneColumn.jobs)
+        if let range = result.optionalText(0, PruneColumn.dropped) {
             configuration.log(.rangePruned(range, jobs: Int(jobs)))
         } else if jobs > 0 {
             configuration.log(.pruned(jobs: Int(jobs)))
         }
-        let wait = result.optionalInt64(0, 2).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneSchedule.rest
+        let wait =
+            result.optionalInt64(0, PruneColumn.waitMs).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneSchedule.rest
         if pruneSchedule.stepped(wait: wait, now: now) { endPruning() }
     }
 

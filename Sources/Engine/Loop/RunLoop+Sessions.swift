@@ -59,7 +59,7 @@ extension RunLoop {
         case Tag.leave: end = .clean
         case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
-        case Tag.workLeft: workLeftReturned(result.optionalText(0, 0))
+        case Tag.workLeft: workLeftReturned(result.optionalText(0, PGValueColumn.value))
         default:
             switch tag & 3 {
             case 0: finishReturned(tag >> 2, result)
@@ -124,22 +124,24 @@ extension RunLoop {
 
     /// Takes the number. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
     private func enlisted(_ result: borrowing PGResult) {
-        let worker = result.int32(0, 0)
+        let worker = result.int32(0, EnlistColumn.worker)
         liveness.enlisted()
         schemaRecheck.cannotEnlist = false
         let calls = CallReader(
-            prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, 2),
+            prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, EnlistColumn.idempotencyHeader),
             allowsPrivateNetwork: configuration.allowsPrivateNetwork)
         reader = ClaimReader(calls: calls)
         preparations = PrepareReader(calls: calls)
-        if !result.isNull(0, 7) {
+        if !result.isNull(0, EnlistColumn.lostLeases) {
             configuration.log(
-                .databaseRestored(leases: Int(result.int32(0, 7)), unknownJobs: Int(result.int32(0, 8))))
+                .databaseRestored(
+                    leases: Int(result.int32(0, EnlistColumn.lostLeases)),
+                    unknownJobs: Int(result.int32(0, EnlistColumn.unknownJobs))))
         }
-        let isOther = home.enlisted(in: result.uuid(0, 4))
+        let isOther = home.enlisted(in: result.uuid(0, EnlistColumn.identity))
         let results = dispatcher.unwrittenCount
-        dispatcher.judging.timeout = result.int32(0, 9)
-        let held = Set(result.int64s(0, 3))
+        dispatcher.judging.timeout = result.int32(0, EnlistColumn.judgeTimeoutMs)
+        let held = Set(result.int64s(0, EnlistColumn.held))
         let lost = dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
         for slot in lost { agent.cancel(slot: slot) }
         if isOther {
@@ -158,9 +160,13 @@ extension RunLoop {
     }
 
     private static func keyPrefixes(_ enlisting: borrowing PGResult) -> KeyPrefixes {
-        guard !enlisting.isNull(0, 5) else { return KeyPrefixes(installation: enlisting.uuid(0, 1)) }
-        let restores = zip(enlisting.int64s(0, 5), enlisting.texts(0, 6)).map { (above: $0, prefix: $1) }
-        return KeyPrefixes(installation: enlisting.uuid(0, 1), restores: restores)
+        guard !enlisting.isNull(0, EnlistColumn.keysAbove) else {
+            return KeyPrefixes(installation: enlisting.uuid(0, EnlistColumn.installation))
+        }
+        let restores = zip(enlisting.int64s(0, EnlistColumn.keysAbove), enlisting.texts(0, EnlistColumn.keys)).map {
+            (above: $0, prefix: $1)
+        }
+        return KeyPrefixes(installation: enlisting.uuid(0, EnlistColumn.installation), restores: restores)
     }
 
     /// Drops all memory of the former database. Ids, tracks and times of another database differ.

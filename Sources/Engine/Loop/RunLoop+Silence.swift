@@ -44,13 +44,16 @@ extension RunLoop {
 
     /// Ends the jobs session if its backend waits for a statement. Then the result has a row.
     func jobsIdle(_ result: borrowing PGResult) {
-        guard result.rowCount > 0, result.int32(0, 0) == jobs.processID, isSilent(jobs.silentSince) else { return }
+        guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == jobs.processID, isSilent(jobs.silentSince)
+        else { return }
         jobs.giveUp(RunLoop.reason, now: now)
     }
 
     /// Ends the duties session if its backend waits for a statement. Then the result has a row.
     func dutiesIdle(_ result: borrowing PGResult) {
-        guard result.rowCount > 0, result.int32(0, 0) == duties.processID, isSilent(duties.silentSince) else { return }
+        guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == duties.processID,
+            isSilent(duties.silentSince)
+        else { return }
         duties.giveUp(RunLoop.reason, now: now)
     }
 
