@@ -127,6 +127,9 @@ check 'lower with collate "C"' ascii_case
 check 'no \d and \w in SQL' none '\\[dDwW]' 'migrations/functions/*.sql' 'migrations/views/*.sql'
 check 'no TODO without an issue' none '\b(TODO|FIXME|XXX)\b($|[^(]|\([^#])' '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' '*.md'
 check 'no try!' none '\btry!' '*.swift'
+# Readers name the columns of a result (PGColumn), so that a changed SELECT list cannot shift their values.
+check 'columns by name' none '\.(isNull|int16|int32|int64|bool|float8|timestamp|text|optionalText|optionalInt64|jsonb|bytes|byteCount|uuid|int64s|int32s|texts|byteArrays|append|withUnsafeBytes)\([^,()]+, [0-9]+[,)]' \
+    'Sources/*.swift' ':!Sources/PGClient'
 check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'
 check 'Sources without Foundation' none '^ *(public |package |internal |private )?import Foundation' 'Sources/*.swift'
 check 'prose' .postrider/venv/bin/python scripts/check_prose.py
