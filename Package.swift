@@ -45,9 +45,11 @@ let package = Package(
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CFiles", dependencies: ["CCryptoSystem"], cSettings: gnu),
+        .target(name: "CResolver", cSettings: gnu),
         // libcurl uses libssl for TLS. idle.c asks libssl whether it holds bytes for a connection without a request.
         .target(
-            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CZlib"], cSettings: gnu,
+            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CFiles", "CResolver", "CZlib"], cSettings: gnu,
             linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -70,7 +72,7 @@ let package = Package(
         .target(name: "Migrations", dependencies: ["CMigrations"], swiftSettings: strict),
 
         // 2: database or HTTP, never both
-        .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl"], swiftSettings: strict),
+        .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl", "CFiles", "CResolver"], swiftSettings: strict),
         .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
         .target(name: "SecretSealing", dependencies: ["JobModel", "CSodium"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
@@ -101,7 +103,8 @@ let package = Package(
         .testTarget(name: "JobModelTests", dependencies: ["JobModel", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "PGClientTests", dependencies: ["PGClient", "PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
         .target(name: "CSilentDisk", path: "Tests/CSilentDisk", cSettings: gnu),
-        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "CSilentDisk", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
+        .testTarget(name: "CFilesTests", dependencies: ["CFiles", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "CResolver", "CSilentDisk", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),

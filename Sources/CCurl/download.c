@@ -18,7 +18,7 @@ size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length) {
         t->body_too_large = true;
         return 0;
     }
-    if (!ccurl_part_append(t->part, bytes, length)) {
+    if (!cfiles_part_append(t->part, bytes, length)) {
         // libcurl keeps these bytes. If the part has failed, the owner detects it and ends the call.
         return wait_for_owner(t);
     }
@@ -26,7 +26,7 @@ size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length) {
     return length;
 }
 
-void ccurl_transfer_set_part(ccurl_transfer *t, ccurl_part *part) { t->part = part; }
+void ccurl_transfer_set_part(ccurl_transfer *t, cfiles_part *part) { t->part = part; }
 bool ccurl_transfer_is_paused(const ccurl_transfer *t) { return t->paused; }
 int64_t ccurl_transfer_filed(const ccurl_transfer *t) { return t->filed; }
 void ccurl_transfer_keep_body(ccurl_transfer *t) { t->sink = TO_MEMORY; }

@@ -135,9 +135,9 @@ struct ccurl_transfer {
     /// The path of a file part that changed after the start. The file owns it.
     const char *changed_file;
     /// The file of the last part so far.
-    ccurl_file *last_file;
+    cfiles_file *last_file;
     /// The file that it waits for while paused, and its neighbours in the list of waiting transfers.
-    ccurl_file *awaited;
+    cfiles_file *awaited;
     ccurl_transfer *next_awaiting, *previous_awaiting;
     struct curl_slist *headers;
     /// The address of its host. libcurl reads it when the sending begins.
@@ -173,7 +173,7 @@ struct ccurl_transfer {
     ccurl_buffer raw;
     bool raw_is_lost;
     // A download. The byte counts include earlier attempts.
-    ccurl_part *part;
+    cfiles_part *part;
     int sink;
     bool paused, identity;
     /// The descriptor of the idle connection that it took, until libcurl requests it; -1: none.
@@ -241,9 +241,9 @@ size_t ccurl_on_header(char *bytes, size_t size, size_t count, void *transfer);
 /// Handles the body of a download: it pauses, copies into the part's ring, or refuses.
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length);
 /// Makes an open file the content of a part. Returns 0 or a CURLcode.
-int ccurl_file_attach(ccurl_file *file, ccurl_transfer *t, curl_mimepart *part);
+int ccurl_upload_attach(ccurl_transfer *t, curl_mimepart *part, cfiles_file *file);
 /// Sets the file that it waits for; null: none.
-void ccurl_transfer_await(ccurl_transfer *t, ccurl_file *file);
+void ccurl_transfer_await(ccurl_transfer *t, cfiles_file *file);
 /// Whether the answer needs more room before it can take so many bytes.
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more);
 /// Pauses the transfer until its owner grants more. Returns the value for the write callback.

@@ -83,7 +83,7 @@ bool ccurl_transfer_add_part(ccurl_transfer *t, const ccurl_form_part *p) {
     if (!part) return false;
     int code;
     if (p->file) {
-        code = ccurl_file_attach(p->file, t, part);
+        code = ccurl_upload_attach(t, part, p->file);
     } else {
         code = curl_mime_data(part, p->length ? (const char *)p->bytes : "", p->length);
     }

@@ -43,11 +43,11 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
         if (address->family == AF_INET) {
             struct sockaddr_in a;
             memcpy(&a, &address->addr, sizeof a);
-            allowed = ccurl_address_is_public((const uint8_t *)&a.sin_addr, 4);
+            allowed = cresolver_address_is_public((const uint8_t *)&a.sin_addr, 4);
         } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
             struct sockaddr_in6 a;
             memcpy(&a, &address->addr, sizeof a);
-            allowed = ccurl_address_is_public((const uint8_t *)&a.sin6_addr, 16);
+            allowed = cresolver_address_is_public((const uint8_t *)&a.sin6_addr, 16);
         }
         if (!allowed) {
             t->denied = true;
@@ -107,16 +107,7 @@ uint16_t ccurl_socket_port(int fd) {
 bool ccurl_socket_has_peer(int fd, const char *host, int port) {
     struct sockaddr_storage a;
     socklen_t length = sizeof a;
-    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && ccurl_address_is(&a, length, host, port);
-}
-
-bool ccurl_address_is(const struct sockaddr_storage *a, socklen_t length, const char *host, int port) {
-    const struct sockaddr *any = (const struct sockaddr *)a;
-    char name[64], service[8];
-    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
-    if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
-    name[strcspn(name, "%")] = 0;
-    return atoi(service) == port && strcmp(name, host) == 0;
+    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && cresolver_address_is(&a, length, host, port);
 }
 
 void ccurl_socket_end(const ccurl_transfer *t) {

@@ -30,7 +30,7 @@ static int before_request(void *context, char *peer_ip, char *local_ip, int peer
     size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
     memcpy(t->remote_ip, peer_ip, length);
     t->remote_ip[length] = 0;
-    if (t->public_only && !(t->transport && t->transport->proxy) && ccurl_address_text_is_public(peer_ip) != 1) {
+    if (t->public_only && !(t->transport && t->transport->proxy) && cresolver_address_text_is_public(peer_ip) != 1) {
         t->denied = true;
         t->opened = false;
         return CURL_PREREQFUNC_ABORT;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CResolver
 import JobModel
 
 /// One URL that libcurl's parser has read, checked and without credentials. C: `curl_url`.
@@ -123,7 +124,7 @@ import JobModel
         let bare = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
         var name = bare
         while name.hasSuffix(".") { name.removeLast() }
-        switch unsafe ccurl_address_text_is_public(String(name)) {
+        switch unsafe cresolver_address_text_is_public(String(name)) {
         case 0: return "is a private, loopback, link-local or reserved address"
         case 1: return nil
         default: break

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CFiles
 import Glibc
 import JobModel
 
@@ -12,40 +12,40 @@ import JobModel
     /// Creates the thread. Nil without memory or threads.
     init?(root: String) {
         let holder = "\(DiskThread.host):\(getpid())"
-        guard let handle = unsafe ccurl_disk_create(root, holder) else { return nil }
+        guard let handle = unsafe cfiles_disk_create(root, holder) else { return nil }
         unsafe self.handle = handle
-        descriptor = unsafe ccurl_disk_descriptor(handle)
+        descriptor = unsafe cfiles_disk_descriptor(handle)
     }
 
-    deinit { unsafe ccurl_disk_destroy(handle) }
+    deinit { unsafe cfiles_disk_destroy(handle) }
 
     /// The path of the file on which the thread works, fit for a message. Nil if it is idle.
     var current: String? {
         var path = [CChar](repeating: 0, count: 4096)
-        let isPart = unsafe ccurl_disk_current(handle, &path, path.count)
+        let isPart = unsafe cfiles_disk_current(handle, &path, path.count)
         let text = String(decoding: path.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return text.isEmpty ? nil : UploadFile.shown(isPart ? text + ".part" : text)
     }
 
     /// Makes the descriptor unreadable until the next change.
-    func drain() { unsafe ccurl_disk_drain(handle) }
+    func drain() { unsafe cfiles_disk_drain(handle) }
 
     /// Removes partial downloads that are unchanged for so many seconds, in the background.
-    func expire(olderThan seconds: Int64) { unsafe ccurl_disk_expire(handle, seconds) }
+    func expire(olderThan seconds: Int64) { unsafe cfiles_disk_expire(handle, seconds) }
 
     /// Begins to open and lock the part of a download. Nil without memory.
     func open(_ download: Download) -> DownloadPart? {
         let part =
             if let hash = download.sha256, hash.count == 32 {
-                unsafe hash.withUnsafeBufferPointer { unsafe ccurl_part_open(handle, download.path, $0.baseAddress) }
+                unsafe hash.withUnsafeBufferPointer { unsafe cfiles_part_open(handle, download.path, $0.baseAddress) }
             } else {
-                unsafe ccurl_part_open(handle, download.path, nil)
+                unsafe cfiles_part_open(handle, download.path, nil)
             }
         return unsafe part.map { unsafe DownloadPart($0, of: self) }
     }
 
     /// Begins to open a file to be sent, and to read it if it is the first one of a call. Nil without memory.
-    func open(_ path: String, isFirst: Bool) -> OpaquePointer? { unsafe ccurl_file_open(handle, path, isFirst) }
+    func open(_ path: String, isFirst: Bool) -> OpaquePointer? { unsafe cfiles_file_open(handle, path, isFirst) }
 
     private static var host: String {
         var name = [CChar](repeating: 0, count: 65)
@@ -65,22 +65,22 @@ import JobModel
         self.disk = disk
     }
 
-    deinit { unsafe ccurl_part_free(handle) }
+    deinit { unsafe cfiles_part_free(handle) }
 
     /// The state of the part.
-    var status: ccurl_part_status { unsafe ccurl_part_look(handle) }
+    var status: cfiles_part_status { unsafe cfiles_part_look(handle) }
 
     /// Begins to write at byte `offset`. A new note replaces the one on disk. False without memory.
     func begin(at offset: Int64, note: PartNote?) -> Bool {
-        unsafe ccurl_part_begin(handle, offset, note?.text)
+        unsafe cfiles_part_begin(handle, offset, note?.text)
     }
 
     /// Writes all bytes that have arrived.
-    func flush() { unsafe ccurl_part_flush(handle) }
+    func flush() { unsafe cfiles_part_flush(handle) }
 
     /// Records that all bytes have arrived.
-    func finish() { unsafe ccurl_part_finish(handle) }
+    func finish() { unsafe cfiles_part_finish(handle) }
 
     /// Records that no more bytes arrive in this attempt.
-    func suspend() { unsafe ccurl_part_suspend(handle) }
+    func suspend() { unsafe cfiles_part_suspend(handle) }
 }

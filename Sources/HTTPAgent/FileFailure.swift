@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CFiles
 import Glibc
 import JobModel
 
 /// Turns the failures of file work into sentences.
 enum FileFailure {
     /// A failure with code `file` or `checksum`. `sent` and `status` come from the call.
-    static func failure(_ status: ccurl_part_status, path: String, sent: SentState, answer: Int?) -> CallFailure {
+    static func failure(_ status: cfiles_part_status, path: String, sent: SentState, answer: Int?) -> CallFailure {
         let number = unsafe status.os_errno
         let (code, message, retries): (ErrorCode, String, Bool)
         switch unsafe status.stage {
-        case CCURL_STAGE_CHECKSUM:
+        case CFILES_STAGE_CHECKSUM:
             (code, message, retries) = (
                 .checksum, "the file has another SHA-256 than the job's sha256 and was thrown away", false
             )
-        case CCURL_STAGE_LOCK:
+        case CFILES_STAGE_LOCK:
             let holder = unsafe String(cString: status.holder)
             let who = holder.isEmpty ? "another download" : "a download of \(holder)"
             (code, message, retries) = (
                 .file, "\(path).part is being written by \(who); two jobs should not share a download_to", true
             )
-        case CCURL_STAGE_PATH:
+        case CFILES_STAGE_PATH:
             (code, message, retries) = opening(number, path)
-        case CCURL_STAGE_KIND:
+        case CFILES_STAGE_KIND:
             let what = number == EISDIR ? "\(path) is a directory" : "\(path).part is no plain file of one name"
             (code, message, retries) = (.file, "\(what); remove it or choose another download_to", false)
-        case CCURL_STAGE_RENAME:
+        case CFILES_STAGE_RENAME:
             (code, message, retries) = (
                 .file, "\(path).part could not be given its final name (\(words(number)))", isPassing(number)
             )

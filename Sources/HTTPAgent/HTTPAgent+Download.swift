@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CFiles
 public import JobModel
 
 // A download is a call whose body goes to disk. Its steps:
@@ -38,7 +39,7 @@ extension HTTPAgent {
             )
         }
         if let (code, message) = DownloadTask.refusal(of: flight.call) { return CallFailure(code, message, sent: .no) }
-        guard !download.path.utf8.contains(0), unsafe ccurl_path_is_beneath(download.path),
+        guard !download.path.utf8.contains(0), unsafe cfiles_path_is_beneath(download.path),
             !download.path.hasSuffix(".part"), !download.path.hasSuffix(".part.meta"),
             !download.path.hasSuffix(".part.meta.new")
         else {
@@ -76,10 +77,10 @@ extension HTTPAgent {
     private func opened(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         let status = unsafe task.part.status
         switch unsafe status.state {
-        case CCURL_PART_OPENING:
+        case CFILES_PART_OPENING:
             guard unsafe hangs(since: status.waits_since) else { return }
             conclude(slot, flight, CallOutcome(.failure(silence(task, sent: .no, answer: nil))))
-        case CCURL_PART_OPEN:
+        case CFILES_PART_OPEN:
             let text = unsafe status.text.map { unsafe String(cString: $0) }
             unsafe task.plan(found: status.found, text: text, method: flight.call.method)
             if !send(flight) { failForMemory(slot, flight, task, sent: .no) }
@@ -143,7 +144,7 @@ extension HTTPAgent {
     /// Ends, or continues after a pause, a download whose body goes to the file.
     private func write(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         let status = unsafe task.part.status
-        if unsafe status.state == CCURL_PART_FAILED {
+        if unsafe status.state == CFILES_PART_FAILED {
             // `settled` replaces the empty message by the failure of the disk.
             end(slot, flight, task, .file, "")
         } else if unsafe !ccurl_transfer_is_paused(flight.transfer.handle) {
@@ -240,18 +241,18 @@ extension HTTPAgent {
     private func settled(_ slot: Int, _ flight: Flight, _ task: DownloadTask, _ ended: CallOutcome) {
         let status = unsafe task.part.status
         var outcome = ended
-        let isDone = unsafe status.state == CCURL_PART_DONE
+        let isDone = unsafe status.state == CFILES_PART_DONE
         let (answer, sent): (Int?, SentState) =
             switch ended.ending {
             case .response(let response): (response.status, .maybe)
             case .failure(let failure): (failure.status, failure.sent)
             }
         switch unsafe status.state {
-        case CCURL_PART_OPENING, CCURL_PART_OPEN:
+        case CFILES_PART_OPENING, CFILES_PART_OPEN:
             // The disk thread owns its current work and the part, and frees both when it continues, even after hours.
             guard unsafe hangs(since: status.waits_since) else { return }
             outcome.ending = .failure(silence(task, sent: sent, answer: answer))
-        case CCURL_PART_FAILED:
+        case CFILES_PART_FAILED:
             outcome.ending = unsafe .failure(
                 FileFailure.failure(status, path: task.download.path, sent: sent, answer: answer))
         default: break

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CFiles
 import JobModel
 
 // A call with files goes through three steps. The disk thread opens all files and reads the beginning of the first one.
@@ -62,8 +63,8 @@ extension HTTPAgent {
         for file in files {
             let status = file.status
             if let refusal = file.refusal(status) { return refuse(slot, flight, refusal) }
-            guard status.state == CCURL_FILE_OPEN else { return wait(for: file, status, slot, flight) }
-            if status.size > 0, !status.has_bytes, bytesBefore < Int64(CCURL_FILE_AHEAD) { unread.append(file) }
+            guard status.state == CFILES_FILE_OPEN else { return wait(for: file, status, slot, flight) }
+            if status.size > 0, !status.has_bytes, bytesBefore < Int64(CFILES_FILE_AHEAD) { unread.append(file) }
             bytesBefore += status.size
         }
         for file in unread { file.read() }
@@ -78,7 +79,7 @@ extension HTTPAgent {
     }
 
     /// Keeps the call waiting, or ends it if the disk has been silent for too long.
-    private func wait(for file: UploadFile, _ status: ccurl_file_status, _ slot: Int, _ flight: Flight) {
+    private func wait(for file: UploadFile, _ status: cfiles_file_status, _ slot: Int, _ flight: Flight) {
         if hangs(since: status.waits_since) { conclude(slot, flight, silence(file, sent: .no)) }
     }
 
@@ -88,7 +89,7 @@ extension HTTPAgent {
         // A server that has answered may not want the rest of the body. But libcurl ends no transfer while its sending
         // is paused.
         let isAnswered = unsafe ccurl_transfer_take_answered(flight.transfer.handle)
-        if status.has_bytes || status.state != CCURL_FILE_OPEN || isAnswered {
+        if status.has_bytes || status.state != CFILES_FILE_OPEN || isAnswered {
             let code = unsafe ccurl_transfer_send_on(flight.transfer.handle)
             if code != 0 { finish(slot, flight, end: .library(UInt32(code))) }
         } else if hangs(since: status.waits_since) {

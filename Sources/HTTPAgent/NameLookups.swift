@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CResolver
 import JobModel
 
-/// Threads that look names up. C: `ccurl_lookups`.
+/// Threads that look names up. C: `cresolver_lookups`.
 @safe final class NameLookups {
     private let handle: OpaquePointer
     /// Readable when answers are available.
@@ -10,25 +11,25 @@ import JobModel
 
     /// Starts the threads. Nil without memory or descriptors.
     init?() {
-        guard let handle = unsafe ccurl_lookups_create() else { return nil }
+        guard let handle = unsafe cresolver_lookups_create() else { return nil }
         unsafe self.handle = handle
-        descriptor = unsafe ccurl_lookups_descriptor(handle)
+        descriptor = unsafe cresolver_lookups_descriptor(handle)
     }
 
-    deinit { unsafe ccurl_lookups_destroy(handle) }
+    deinit { unsafe cresolver_lookups_destroy(handle) }
 
     /// Begins to look a name up. False if the name server is slow.
     func ask(_ ticket: UInt64, for host: String, port: Int) -> Bool {
-        unsafe ccurl_lookups_ask(handle, ticket, host, Int32(port))
+        unsafe cresolver_lookups_ask(handle, ticket, host, Int32(port))
     }
 
     /// Returns all answers: tickets, and the address of each host as an entry of CURLOPT_RESOLVE. The entry is nil if
     /// it cannot be used.
     func drain(_ take: (UInt64, UnsafePointer<CChar>?) -> Void) {
-        unsafe ccurl_lookups_drain(handle)
+        unsafe cresolver_lookups_drain(handle)
         var ticket: UInt64 = 0
         var entry: UnsafePointer<CChar>?
-        while unsafe ccurl_lookups_next(handle, &ticket, &entry) { unsafe take(ticket, entry) }
+        while unsafe cresolver_lookups_next(handle, &ticket, &entry) { unsafe take(ticket, entry) }
     }
 }
 
@@ -58,7 +59,7 @@ extension HTTPAgent {
         guard let lookups, lookups.ask(ticket, for: flight.url.host, port: flight.url.port) else { return false }
         let now = ccurl_now()
         awaitedNames[slot] = AwaitedName(ticket: ticket, since: now)
-        namesDueAt = min(namesDueAt, now + Int64(CCURL_LOOKUP_NS))
+        namesDueAt = min(namesDueAt, now + Int64(CRESOLVER_LOOKUP_NS))
         return true
     }
 
@@ -78,7 +79,7 @@ extension HTTPAgent {
     func goOnWithoutNames(_ now: Int64) {
         namesDueAt = .max
         for (slot, awaited) in awaitedNames {
-            let due = awaited.since + Int64(CCURL_LOOKUP_NS)
+            let due = awaited.since + Int64(CRESOLVER_LOOKUP_NS)
             if due > now { namesDueAt = min(namesDueAt, due) } else { unsafe goOn(slot, awaited, found: nil) }
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CFiles
 import JobModel
 
 /// The stored facts about an incomplete download: the origin of its bytes, and the validator to request the rest.
@@ -52,7 +52,7 @@ struct PartNote: Equatable {
         for field in call.query { text += [0] + [UInt8](field.name.utf8) + [0] + [UInt8](field.value.utf8) }
         var hash = [UInt8](repeating: 0, count: 32)
         let done = unsafe text.withUnsafeBytes { bytes in
-            unsafe bytes.baseAddress.map { unsafe ccurl_sha256($0, bytes.count, &hash) } ?? false
+            unsafe bytes.baseAddress.map { unsafe cfiles_sha256($0, bytes.count, &hash) } ?? false
         }
         let digits = [Character]("0123456789abcdef")
         return done ? String(hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) : ""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CResolver
 import JobModel
 
 /// The handles and connections of one transport. No other transport shares them. C: `ccurl_transport`.
@@ -76,7 +77,7 @@ import JobModel
             throw CallRefusal(
                 .config, "the service's interface is neither a network interface's name nor an address of this host")
         }
-        return unsafe ccurl_address_text_is_public(name) >= 0 ? "host!\(name)" : "if!\(name)"
+        return unsafe cresolver_address_text_is_public(name) >= 0 ? "host!\(name)" : "if!\(name)"
     }
 
     private static func checkFiles(_ transport: Transport) throws(CallRefusal) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CFiles
 import JobModel
 
 /// One file of a part. It lies below the files root. The disk thread opens and reads it.
@@ -13,7 +13,7 @@ import JobModel
 
     /// Begins to open it, and to read it if it is the first file of its call. Nil without memory.
     ///
-    /// C: `ccurl_file_open`.
+    /// C: `cfiles_file_open`.
     init?(_ part: BodyPart, path: String, isFirst: Bool, on disk: DiskThread) {
         guard let handle = unsafe disk.open(path, isFirst: isFirst) else { return nil }
         unsafe self.handle = handle
@@ -28,42 +28,42 @@ import JobModel
         return "\"\(shown.joined())\""
     }
 
-    deinit { unsafe ccurl_file_free(handle) }
+    deinit { unsafe cfiles_file_free(handle) }
 
     /// The state of the file.
-    var status: ccurl_file_status { unsafe ccurl_file_look(handle) }
+    var status: cfiles_file_status { unsafe cfiles_file_look(handle) }
 
     /// Begins to read a file that was not the first one.
     ///
-    /// C: `ccurl_file_read`.
-    func read() { unsafe ccurl_file_read(handle) }
+    /// C: `cfiles_file_read`.
+    func read() { unsafe cfiles_file_read(handle) }
 
     /// Why it is not sent. Nil if it may be sent, or is not open yet.
-    func refusal(_ status: ccurl_file_status) -> CallRefusal? {
+    func refusal(_ status: cfiles_file_status) -> CallRefusal? {
         switch status.state {
-        case CCURL_FILE_REFUSED:
+        case CFILES_FILE_REFUSED:
             var failure = CallRefusal(.file, sentence(status.refusal))
-            failure.lacksDescriptors = status.refusal == CCURL_FILE_DESCRIPTORS
+            failure.lacksDescriptors = status.refusal == CFILES_FILE_DESCRIPTORS
             return failure
-        case CCURL_FILE_OPEN:
+        case CFILES_FILE_OPEN:
             guard let most = part.maxBytes, status.size > most else { return nil }
             return CallRefusal(.file, "the file \(name) has \(status.size) bytes and may have \(most) (max_bytes)")
-        case CCURL_FILE_CHANGED:
+        case CFILES_FILE_CHANGED:
             return CallRefusal(
                 .file, "the file \(name) changed or became unreadable before it was sent; send it again as it is now")
         default: return nil
         }
     }
 
-    private func sentence(_ refusal: ccurl_file_refusal) -> String {
+    private func sentence(_ refusal: cfiles_file_refusal) -> String {
         switch refusal {
-        case CCURL_FILE_ROOT: "the worker's folder for files (--files) cannot be opened"
-        case CCURL_FILE_ABSENT: "the file \(name) is not in the worker's folder for files (--files)"
-        case CCURL_FILE_OUTSIDE:
+        case CFILES_FILE_ROOT: "the worker's folder for files (--files) cannot be opened"
+        case CFILES_FILE_ABSENT: "the file \(name) is not in the worker's folder for files (--files)"
+        case CFILES_FILE_OUTSIDE:
             "the path \(name) leaves the worker's folder for files; give it relative to --files, without . and .."
-        case CCURL_FILE_LINK: "the path \(name) goes over a symbolic link; name the file itself"
-        case CCURL_FILE_KIND: "\(name) is not a regular file; only those are sent"
-        case CCURL_FILE_DESCRIPTORS:
+        case CFILES_FILE_LINK: "the path \(name) goes over a symbolic link; name the file itself"
+        case CFILES_FILE_KIND: "\(name) is not a regular file; only those are sent"
+        case CFILES_FILE_DESCRIPTORS:
             "the file \(name) could not be opened: the worker is out of file descriptors; raise its limit (ulimit -n)"
         default: "the file \(name) cannot be read by the worker; mend its permissions"
         }

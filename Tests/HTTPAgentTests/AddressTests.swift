@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CResolver
 import Glibc
 import HTTPAgent
 import HostileTarget
@@ -17,7 +17,7 @@ struct AddressTests {
         "2002:7f00:1::", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "febf::1", "fec0::1", "ff02::1",
     ])
     func `an address outside the public internet is classified as not public`(address: String) {
-        #expect(unsafe ccurl_address_text_is_public(address) == 0)
+        #expect(unsafe cresolver_address_text_is_public(address) == 0)
     }
 
     @Test(arguments: [
@@ -27,7 +27,7 @@ struct AddressTests {
         "::ffff:8.8.8.8", "2606:4700::1111", "2001:4860:4860::8888", "2003::1", "fbff::1",
     ])
     func `an address of the public internet is classified as public`(address: String) {
-        #expect(unsafe ccurl_address_text_is_public(address) == 1)
+        #expect(unsafe cresolver_address_text_is_public(address) == 1)
     }
 
     @Test(arguments: [("fe80::1", true), ("fe80::2", false), ("fe80::1%lo", false)])
@@ -40,8 +40,8 @@ struct AddressTests {
         var storage = sockaddr_storage()
         unsafe memcpy(&storage, &address, MemoryLayout<sockaddr_in6>.size)
         let length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        #expect(unsafe ccurl_address_is(&storage, length, host, 443) == isKnown)
-        #expect(unsafe !ccurl_address_is(&storage, length, host, 444))
+        #expect(unsafe cresolver_address_is(&storage, length, host, 443) == isKnown)
+        #expect(unsafe !cresolver_address_is(&storage, length, host, 444))
     }
 
     @Test(arguments: [

@@ -9,21 +9,18 @@
 #ifndef CCURL_H
 #define CCURL_H
 
-#include "ccurl_disk.h"
-#include "ccurl_files.h"
-
+#include <cfiles.h>
+#include <cresolver.h>
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 _Static_assert(LIBCURL_VERSION_NUM >= 0x075500, "libcurl 7.85 or newer is needed (CURLOPT_PROTOCOLS_STR)");
 
 typedef struct ccurl_loop ccurl_loop;
 typedef struct ccurl_transfer ccurl_transfer;
 typedef struct ccurl_transport ccurl_transport;
-typedef struct ccurl_file ccurl_file;
 
 /// The events that the owner must wait for on `fd`. If neither flag is set, it stops waiting.
 typedef struct {
@@ -205,7 +202,7 @@ typedef struct {
     const char *_Nullable filename;
     const char *_Nullable type;
     /// An open file, which must exist while the transfer runs; null: the bytes are sent.
-    ccurl_file *_Nullable file;
+    cfiles_file *_Nullable file;
     const uint8_t *_Nullable bytes;
     size_t length;
 } ccurl_form_part;
@@ -242,7 +239,7 @@ bool ccurl_transfer_set_found(ccurl_transfer *_Nonnull t, const char *_Nullable 
 /// Sets changed options and adds the handle to its pool. Returns 0 or a CURLMcode/CURLcode.
 int ccurl_transfer_start(ccurl_transfer *_Nonnull t, const ccurl_sending *_Nonnull s);
 /// The file whose next bytes it waits for; null: none.
-ccurl_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
+cfiles_file *_Nullable ccurl_transfer_awaited(const ccurl_transfer *_Nonnull t);
 /// The first transfer that waits for a file, and the next after it; null: none. A transfer leaves when it goes on.
 ccurl_transfer *_Nullable ccurl_loop_awaiting(const ccurl_loop *_Nonnull loop);
 ccurl_transfer *_Nullable ccurl_transfer_next_awaiting(const ccurl_transfer *_Nonnull t);
@@ -310,7 +307,7 @@ ccurl_progress ccurl_transfer_progress(const ccurl_transfer *_Nonnull t);
 
 /// Makes all sendings until `ccurl_transfer_clear` pause when a body begins, until `ccurl_transfer_keep_body` or
 /// `_file_body`. They take the body as it is sent, in any encoding.
-void ccurl_transfer_set_part(ccurl_transfer *_Nonnull t, ccurl_part *_Nonnull part);
+void ccurl_transfer_set_part(ccurl_transfer *_Nonnull t, cfiles_part *_Nonnull part);
 /// Whether it waits for its owner, or for room in the part's ring.
 bool ccurl_transfer_is_paused(const ccurl_transfer *_Nonnull t);
 /// Keeps the body in memory.
@@ -324,36 +321,5 @@ int64_t ccurl_transfer_filed(const ccurl_transfer *_Nonnull t);
 /// Returns 0, or the CURLcode with which the call ends: libcurl delivers the bytes that it kept, and does not report
 /// the failure again.
 int ccurl_transfer_resume(ccurl_transfer *_Nonnull t);
-
-// MARK: look-ups of names (lookup.c)
-
-/// A call waits for the answer for 100 ms. Then libcurl looks the name up.
-#define CCURL_LOOKUP_NS 100000000L
-
-typedef struct ccurl_lookups ccurl_lookups;
-/// The threads start with the first question and end after some idle seconds. Null without memory or descriptors.
-ccurl_lookups *_Nullable ccurl_lookups_create(void);
-/// Never blocks: a thread that waits for a name server ends later.
-void ccurl_lookups_destroy(ccurl_lookups *_Nonnull lookups);
-/// Readable when answers are available.
-int ccurl_lookups_descriptor(const ccurl_lookups *_Nonnull lookups);
-/// Begins to look a name up. False while the name server is slow.
-bool ccurl_lookups_ask(ccurl_lookups *_Nonnull lookups, uint64_t ticket, const char *_Nonnull host, int port);
-/// Makes the descriptor unreadable until the next answer, and collects the answers for `ccurl_lookups_next`.
-void ccurl_lookups_drain(ccurl_lookups *_Nonnull lookups);
-/// Returns the next answer, or false if none is left. `entry` has the addresses in the form of CURLOPT_RESOLVE, and is
-/// valid until the next call. It is null if the name was not found, or if an address cannot be written as text.
-bool ccurl_lookups_next(
-    ccurl_lookups *_Nonnull lookups, uint64_t *_Nonnull ticket, const char *_Nullable *_Nonnull entry);
-
-// MARK: addresses (address.c)
-
-/// Whether a call to public addresses only may use this IPv4 (4 bytes) or IPv6 (16 bytes) address in network order.
-bool ccurl_address_is_public(const uint8_t *_Nonnull bytes, size_t length);
-/// The same for a text in the form of inet_pton; -1 if it is not an address.
-int ccurl_address_text_is_public(const char *_Nonnull text);
-/// Whether this is the address that libcurl calls `host`, without the scope of a link-local one (`fe80::1%eth0`).
-bool ccurl_address_is(
-    const struct sockaddr_storage *_Nonnull address, socklen_t length, const char *_Nonnull host, int port);
 
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ccurl.h"
+#include "cresolver.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
 
 /// A range of addresses: all that begin with the first `bits` bits of `bytes`.
@@ -30,7 +32,7 @@ static const prefix denied4[] = {
 };
 
 // Forms that contain an IPv4 address are refused as a whole, since no public service needs them. ::ffff:0:0/96 is not
-// in the list: the kernel connects to it over IPv4, so `ccurl_address_is_public` applies the IPv4 rules.
+// in the list: the kernel connects to it over IPv4, so `cresolver_address_is_public` applies the IPv4 rules.
 static const prefix denied6[] = {
     {{0}, 96},                                                        // ::, ::1, IPv4-compatible
     {{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96},                       // ::ffff:0:0:0/96, IPv4-translated
@@ -65,7 +67,7 @@ static bool public4(const uint8_t *address) {
     return true;
 }
 
-bool ccurl_address_is_public(const uint8_t *bytes, size_t length) {
+bool cresolver_address_is_public(const uint8_t *bytes, size_t length) {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     if (length == 4) return public4(bytes);
     if (length != 16) return false;
@@ -75,9 +77,18 @@ bool ccurl_address_is_public(const uint8_t *bytes, size_t length) {
     return true;
 }
 
-int ccurl_address_text_is_public(const char *text) {
+int cresolver_address_text_is_public(const char *text) {
     uint8_t bytes[16];
-    if (inet_pton(AF_INET, text, bytes) == 1) return ccurl_address_is_public(bytes, 4);
-    if (inet_pton(AF_INET6, text, bytes) == 1) return ccurl_address_is_public(bytes, 16);
+    if (inet_pton(AF_INET, text, bytes) == 1) return cresolver_address_is_public(bytes, 4);
+    if (inet_pton(AF_INET6, text, bytes) == 1) return cresolver_address_is_public(bytes, 16);
     return -1;
+}
+
+bool cresolver_address_is(const struct sockaddr_storage *a, socklen_t length, const char *host, int port) {
+    const struct sockaddr *any = (const struct sockaddr *)a;
+    char name[64], service[8];
+    int flags = NI_NUMERICHOST | NI_NUMERICSERV;
+    if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
+    name[strcspn(name, "%")] = 0;
+    return atoi(service) == port && strcmp(name, host) == 0;
 }

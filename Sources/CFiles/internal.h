@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shared by the files of the helper thread: disk.c, part.c, note.c, expire.c and file.c. The loop uses ccurl_disk.h.
-#ifndef CCURL_PART_H
-#define CCURL_PART_H
+// Shared by the files of this target. Each uses only files that stand before it: beneath.c, expire.c, note.c, disk.c,
+// fill.c, part.c, file.c. The loop uses cfiles.h.
+#ifndef CFILES_INTERNAL_H
+#define CFILES_INTERNAL_H
 
-#include "ccurl_disk.h"
+#include "cfiles.h"
 
 #include <limits.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <time.h>
 
 enum {
     /// The buffer between the loop and the thread, for each running download.
@@ -27,23 +29,23 @@ enum {
 #define CHECKPOINT_NS ((int64_t)5000000000)
 
 /// Work for the thread: a part that is filled, or a file that is read.
-typedef struct ccurl_work ccurl_work;
-struct ccurl_work {
-    ccurl_disk *disk;
+typedef struct cfiles_work cfiles_work;
+struct cfiles_work {
+    cfiles_disk *disk;
     /// The path below the root, for messages. The part or file owns the text.
     const char *path;
     bool is_part;
     /// Does one bounded piece of work. True if more is left.
-    bool (*step)(ccurl_work *);
-    void (*destroy)(ccurl_work *);
+    bool (*step)(cfiles_work *);
+    void (*destroy)(cfiles_work *);
     // Protected by the disk's lock.
-    ccurl_work *next;
+    cfiles_work *next;
     /// Whether it is in the queue, whether its owner has freed it, and whether it needs no more steps to end. The
     /// thread destroys work that is freed and settled.
     bool queued, freed, settled;
 };
 
-struct ccurl_disk {
+struct cfiles_disk {
     pthread_t thread;
     pthread_mutex_t lock;
     /// Signalled when there is something to do.
@@ -55,7 +57,7 @@ struct ccurl_disk {
     int root;
     // Protected by the lock.
     /// The queue for the thread, and its current work.
-    ccurl_work *first, *last, *current;
+    cfiles_work *first, *last, *current;
     /// When the thread began its current work or, if idle, was given work: monotonic nanoseconds.
     int64_t since;
     /// The age in seconds from which parts are removed in a walk that is due; 0: none is due.
@@ -71,8 +73,8 @@ struct ccurl_disk {
 /// How the owner wants a part to end.
 enum { END_NONE, END_SUSPEND, END_FINISH };
 
-struct ccurl_part {
-    ccurl_work work;
+struct cfiles_part {
+    cfiles_work work;
     char *path;
     /// The expected hash, if `checks`.
     uint8_t sha256[32];
@@ -86,8 +88,8 @@ struct ccurl_part {
     /// It contains the bytes from `tail` to `head`. Both count all bytes that were ever appended.
     uint8_t *ring;
     uint64_t head, tail;
-    ccurl_part_state state;
-    ccurl_part_stage stage;
+    cfiles_part_state state;
+    cfiles_part_stage stage;
     int os_errno;
     int64_t found, durable, written;
     /// Written by the thread only, with the lock held once the part is open.
@@ -102,27 +104,36 @@ struct ccurl_part {
     EVP_MD_CTX *hash;
 };
 
-// note.c, all on the thread. Each returns 0 or an errno.
-int ccurl_note_read(ccurl_part *p);
-int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory);
-void ccurl_note_remove(ccurl_part *p);
-int ccurl_sync_directory(int directory);
-void ccurl_suffixed(char *out, const char *name, const char *suffix);
-// disk.c
-/// Gives the thread work. The caller holds the lock.
-void ccurl_disk_enqueue(ccurl_work *w);
-/// Since when the thread has worked on the same step while this work waits; otherwise 0. The caller holds the lock.
-int64_t ccurl_disk_waits_since(const ccurl_work *w);
-/// Makes the disk's descriptor readable.
-void ccurl_disk_notify(ccurl_disk *d);
-// part.c
-bool ccurl_part_step(ccurl_work *w);
-void ccurl_part_destroy(ccurl_work *w);
+/// CLOCK_MONOTONIC in nanoseconds.
+static inline int64_t cfiles_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// beneath.c
 /// Releases the lock explicitly. If another thread forks at this moment, the child keeps the file open until its exec.
 /// It would also keep the lock.
-void ccurl_unlock_and_close(int file);
+void cfiles_unlock_and_close(int file);
 // expire.c
 /// Walks the tree. It calls `pause` between entries, so that downloads continue.
-void ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);
+void cfiles_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context);
+// note.c, all on the thread. Each returns 0 or an errno.
+int cfiles_note_read(cfiles_part *p);
+int cfiles_note_write(cfiles_part *p, int64_t durable, bool sync_directory);
+void cfiles_note_remove(cfiles_part *p);
+int cfiles_sync_directory(int directory);
+void cfiles_suffixed(char *out, const char *name, const char *suffix);
+// disk.c
+/// Gives the thread work. The caller holds the lock.
+void cfiles_disk_enqueue(cfiles_work *w);
+/// Since when the thread has worked on the same step while this work waits; otherwise 0. The caller holds the lock.
+int64_t cfiles_disk_waits_since(const cfiles_work *w);
+/// Makes the disk's descriptor readable.
+void cfiles_disk_notify(cfiles_disk *d);
+// fill.c
+/// The step and the end of a part, for its `cfiles_work`.
+bool cfiles_part_step(cfiles_work *w);
+void cfiles_part_destroy(cfiles_work *w);
 
 #endif

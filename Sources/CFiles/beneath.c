@@ -2,23 +2,24 @@
 //
 // Opens files below a root, name by name. Each step opens one entry of a directory that is already open. So the path
 // cannot change between a check and its use.
-#include "ccurl_files.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int ccurl_root_open(const char *path) {
+int cfiles_root_open(const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-bool ccurl_path_is_beneath(const char *path) {
+bool cfiles_path_is_beneath(const char *path) {
     if (strlen(path) >= PATH_MAX) return false;
     while (true) {
         size_t length = strcspn(path, "/");
@@ -45,8 +46,8 @@ static int open_entry(int directory, const char *name, int flags, mode_t mode) {
     return fd < 0 ? -errno : (int)fd;
 }
 
-int ccurl_parent_beneath(int root, const char *path, bool make_parents, const char **name) {
-    if (!ccurl_path_is_beneath(path)) return -EINVAL;
+int cfiles_parent_beneath(int root, const char *path, bool make_parents, const char **name) {
+    if (!cfiles_path_is_beneath(path)) return -EINVAL;
     int directory = fcntl(root, F_DUPFD_CLOEXEC, 0);
     if (directory < 0) return -errno;
     const char *slash;
@@ -73,11 +74,16 @@ int ccurl_parent_beneath(int root, const char *path, bool make_parents, const ch
     return directory;
 }
 
-int ccurl_open_beneath(int root, const char *path, int flags, mode_t mode, bool make_parents) {
+int cfiles_open_beneath(int root, const char *path, int flags, mode_t mode, bool make_parents) {
     const char *name;
-    int directory = ccurl_parent_beneath(root, path, make_parents, &name);
+    int directory = cfiles_parent_beneath(root, path, make_parents, &name);
     if (directory < 0) return directory;
     int fd = open_entry(directory, name, flags | O_NONBLOCK, mode);
     close(directory);
     return fd;
+}
+
+void cfiles_unlock_and_close(int file) {
+    flock(file, LOCK_UN);
+    close(file);
 }

@@ -6,7 +6,7 @@
 //     …the owner's lines…
 //     durable 123
 //     end
-#include "part.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 
 #define MARK "postrider-part 1 "
 
-void ccurl_suffixed(char *out, const char *name, const char *suffix) {
+void cfiles_suffixed(char *out, const char *name, const char *suffix) {
     snprintf(out, NAME_MAX + 1, "%s%s", name, suffix);
 }
 
 /// Parses a note. A torn one or one of another format counts as missing.
-static void parse(ccurl_part *p, char *note, size_t length) {
+static void parse(cfiles_part *p, char *note, size_t length) {
     const char *tail = "\nend\n";
     if (length < sizeof MARK + 10 || memchr(note, 0, length) || strncmp(note, MARK, sizeof MARK - 1) != 0) return;
     char *line = strchr(note, '\n');
@@ -42,9 +42,9 @@ static void parse(ccurl_part *p, char *note, size_t length) {
     p->text = strdup(line + 1);
 }
 
-int ccurl_note_read(ccurl_part *p) {
+int cfiles_note_read(cfiles_part *p) {
     char name[NAME_MAX + 1];
-    ccurl_suffixed(name, p->name, ".part.meta");
+    cfiles_suffixed(name, p->name, ".part.meta");
     p->noted = 0;
     int fd = openat(p->directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return errno == ENOENT ? 0 : errno;
@@ -70,10 +70,10 @@ static int write_all(int fd, const char *bytes, size_t length) {
     return 0;
 }
 
-int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory) {
+int cfiles_note_write(cfiles_part *p, int64_t durable, bool sync_directory) {
     char name[NAME_MAX + 1], fresh[NAME_MAX + 1];
-    ccurl_suffixed(name, p->name, ".part.meta");
-    ccurl_suffixed(fresh, p->name, ".part.meta.new");
+    cfiles_suffixed(name, p->name, ".part.meta");
+    cfiles_suffixed(fresh, p->name, ".part.meta.new");
     char *note = NULL;
     int length = asprintf(&note, MARK "%s\n%sdurable %" PRId64 "\nend\n", p->work.disk->holder, p->text ? p->text : "", durable);
     if (length < 0) return ENOMEM;
@@ -89,16 +89,16 @@ int ccurl_note_write(ccurl_part *p, int64_t durable, bool sync_directory) {
         return why;
     }
     p->noted = durable;
-    return sync_directory ? ccurl_sync_directory(p->directory) : 0;
+    return sync_directory ? cfiles_sync_directory(p->directory) : 0;
 }
 
-void ccurl_note_remove(ccurl_part *p) {
+void cfiles_note_remove(cfiles_part *p) {
     char name[NAME_MAX + 1];
-    ccurl_suffixed(name, p->name, ".part.meta");
+    cfiles_suffixed(name, p->name, ".part.meta");
     unlinkat(p->directory, name, 0);
 }
 
-int ccurl_sync_directory(int directory) {
+int cfiles_sync_directory(int directory) {
     // The given descriptor is O_PATH, which cannot be synced.
     int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return errno;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Removes parts of interrupted downloads that were unchanged for a long time, with their notes (ccurl_disk.h). It
+// Removes parts of interrupted downloads that were unchanged for a long time, with their notes (cfiles.h). It
 // follows no links and leaves other files alone.
-#include "part.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static void expire_pair(int directory, const char *note, walk_state *w) {
         unlinkat(directory, part, 0);
         unlinkat(directory, note, 0);
     }
-    if (fd >= 0) ccurl_unlock_and_close(fd);
+    if (fd >= 0) cfiles_unlock_and_close(fd);
 }
 
 static void walk(int directory, int depth, walk_state *w) {
@@ -75,7 +75,7 @@ static void walk(int directory, int depth, walk_state *w) {
     closedir(entries);
 }
 
-void ccurl_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context) {
+void cfiles_expire_walk(int root, int64_t seconds, void (*pause)(void *), void *context) {
     walk_state w = {.before = time(NULL) - seconds, .pause = pause, .context = context};
     int directory = root < 0 ? -1 : openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) walk(directory, 0, &w);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CFiles
 import Glibc
 import TestSupport
 import Testing
@@ -19,9 +19,9 @@ struct BeneathTests {
     }
 
     private func open(_ path: String, _ flags: Int32 = O_RDONLY, makesParents: Bool = false) -> Int32 {
-        let root = unsafe ccurl_root_open(folder.path("root"))
+        let root = unsafe cfiles_root_open(folder.path("root"))
         defer { close(root) }
-        let number = unsafe ccurl_open_beneath(root, path, flags, 0o644, makesParents)
+        let number = unsafe cfiles_open_beneath(root, path, flags, 0o644, makesParents)
         if number >= 0 { close(number) }
         return min(number, 0)
     }

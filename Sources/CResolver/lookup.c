@@ -7,7 +7,7 @@
 // If the name server is fast, one thread does all the work, because each wake-up of another thread takes CPU from the
 // calls. A second thread watches. It takes a name that has waited for PATIENCE because the first thread waits for a
 // slow answer. Then a third thread watches, and so on.
-#include "ccurl.h"
+#include "cresolver.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -46,7 +46,7 @@ typedef struct {
     look_up *first, *last;
 } queue;
 
-struct ccurl_lookups {
+struct cresolver_lookups {
     pthread_mutex_t lock;
     pthread_cond_t work;
     queue asked, answered;
@@ -64,6 +64,12 @@ struct ccurl_lookups {
     look_up *shown, *spare;
     int spares;
 };
+
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 static void append(queue *q, look_up *l) {
     l->next = NULL;
@@ -115,7 +121,7 @@ static void resolve(look_up *l, int family) {
     freeaddrinfo(found);
 }
 
-static void free_all(ccurl_lookups *s) {
+static void free_all(cresolver_lookups *s) {
     look_up *l;
     while ((l = take(&s->asked)) || (l = take(&s->answered)) || (l = take(&s->taken))) free(l);
     while ((l = s->spare)) {
@@ -131,7 +137,7 @@ static void free_all(ccurl_lookups *s) {
 
 static void *run(void *context);
 
-static bool add_thread(ccurl_lookups *s) {
+static bool add_thread(cresolver_lookups *s) {
     pthread_attr_t attributes;
     pthread_t thread;
     if (pthread_attr_init(&attributes) != 0) return false;
@@ -149,7 +155,7 @@ static bool add_thread(ccurl_lookups *s) {
 }
 
 /// Wakes a thread, or starts one.
-static void wake(ccurl_lookups *s) {
+static void wake(cresolver_lookups *s) {
     if (s->is_waking) return;
     if (s->idle > 0) {
         s->is_waking = true;
@@ -160,10 +166,10 @@ static void wake(ccurl_lookups *s) {
 }
 
 /// Waits for work. False if none came for LONGEST_IDLE.
-static bool wait_for_work(ccurl_lookups *s) {
+static bool wait_for_work(cresolver_lookups *s) {
     const look_up *first = s->asked.first;
     bool watches = first && !s->is_watched;
-    int64_t until = watches ? first->asked + PATIENCE : ccurl_now() + LONGEST_IDLE;
+    int64_t until = watches ? first->asked + PATIENCE : now() + LONGEST_IDLE;
     struct timespec limit = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
     s->idle++;
     if (watches) s->is_watched = true;
@@ -175,12 +181,12 @@ static bool wait_for_work(ccurl_lookups *s) {
 }
 
 static void *run(void *context) {
-    ccurl_lookups *s = context;
+    cresolver_lookups *s = context;
     pthread_mutex_lock(&s->lock);
     s->is_waking = false;
     while (!s->stop) {
         const look_up *first = s->asked.first;
-        int64_t began = first ? ccurl_now() : 0;
+        int64_t began = first ? now() : 0;
         if (!first || (s->busy > 0 && began - first->asked < PATIENCE)) {
             if (wait_for_work(s)) continue;
             break;
@@ -188,7 +194,7 @@ static void *run(void *context) {
         look_up *l = take(&s->asked);
         s->waiting--;
         // Its call has continued without it.
-        if (began - l->asked > CCURL_LOOKUP_NS) {
+        if (began - l->asked > CRESOLVER_LOOKUP_NS) {
             free(l);
             continue;
         }
@@ -196,7 +202,7 @@ static void *run(void *context) {
         if (s->asked.first && !s->is_watched) wake(s);
         pthread_mutex_unlock(&s->lock);
         resolve(l, s->family);
-        int64_t took = ccurl_now() - began;
+        int64_t took = now() - began;
         pthread_mutex_lock(&s->lock);
         s->busy--;
         s->usual_ns += (took - s->usual_ns) / 8;
@@ -210,8 +216,8 @@ static void *run(void *context) {
     return NULL;
 }
 
-ccurl_lookups *ccurl_lookups_create(void) {
-    ccurl_lookups *s = calloc(1, sizeof *s);
+cresolver_lookups *cresolver_lookups_create(void) {
+    cresolver_lookups *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (s->event < 0) {
@@ -226,7 +232,7 @@ ccurl_lookups *ccurl_lookups_create(void) {
     return s;
 }
 
-void ccurl_lookups_destroy(ccurl_lookups *s) {
+void cresolver_lookups_destroy(cresolver_lookups *s) {
     pthread_mutex_lock(&s->lock);
     s->stop = true;
     // A thread that waits for a name server may take seconds to end. So the last thread frees the memory.
@@ -236,10 +242,10 @@ void ccurl_lookups_destroy(ccurl_lookups *s) {
     if (is_last) free_all(s);
 }
 
-int ccurl_lookups_descriptor(const ccurl_lookups *s) { return s->event; }
+int cresolver_lookups_descriptor(const cresolver_lookups *s) { return s->event; }
 
-bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host, int port) {
-    int64_t now = ccurl_now();
+bool cresolver_lookups_ask(cresolver_lookups *s, uint64_t ticket, const char *host, int port) {
+    int64_t asked = now();
     size_t length = strlen(host);
     if (length >= HOST_SIZE) return false;
     look_up *l = s->spare;
@@ -250,12 +256,12 @@ bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host, int 
         return false;
     }
     l->ticket = ticket;
-    l->asked = now;
+    l->asked = asked;
     l->port = port;
     memcpy(l->host, host, length + 1);
     l->entry[0] = 0;
     pthread_mutex_lock(&s->lock);
-    bool is_late = s->asked.first && now - s->asked.first->asked > LONGEST_WAIT;
+    bool is_late = s->asked.first && asked - s->asked.first->asked > LONGEST_WAIT;
     is_late |= s->waiting * s->usual_ns / MOST_THREADS > LONGEST_QUEUE;
     if (!is_late && (s->busy == 0 || !s->is_watched)) wake(s);
     bool accepts = !is_late && s->threads > 0;
@@ -268,7 +274,7 @@ bool ccurl_lookups_ask(ccurl_lookups *s, uint64_t ticket, const char *host, int 
     return accepts;
 }
 
-void ccurl_lookups_drain(ccurl_lookups *s) {
+void cresolver_lookups_drain(cresolver_lookups *s) {
     eventfd_t count;
     eventfd_read(s->event, &count);
     pthread_mutex_lock(&s->lock);
@@ -277,7 +283,7 @@ void ccurl_lookups_drain(ccurl_lookups *s) {
     pthread_mutex_unlock(&s->lock);
 }
 
-bool ccurl_lookups_next(ccurl_lookups *s, uint64_t *ticket, const char **entry) {
+bool cresolver_lookups_next(cresolver_lookups *s, uint64_t *ticket, const char **entry) {
     if (s->shown && s->spares < MOST_SPARE) {
         s->shown->next = s->spare;
         s->spare = s->shown;
