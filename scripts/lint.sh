@@ -133,6 +133,7 @@ check 'columns by name' none '\.(isNull|int16|int32|int64|bool|float8|timestamp|
 check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.sh' '*.py'
 check 'Sources without Foundation' none '^ *(public |package |internal |private )?import Foundation' 'Sources/*.swift'
 check 'prose' .postrider/venv/bin/python scripts/check_prose.py
+check 'C files without circles' .postrider/venv/bin/python scripts/check_c_files.py
 check 'shell syntax' shell_syntax
 check 'yamllint' .postrider/venv/bin/python -m yamllint --strict docker-compose.yml
 check 'imports are declared' swift build --build-tests --explicit-target-dependency-import-check error

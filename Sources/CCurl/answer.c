@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The callbacks that receive the answer. Header lines go into one block, the body into one buffer. Both have a limit.
-#include "internal.h"
+#include "transfer.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /// The most bytes of all header lines of one sending, including 1xx answers and trailers. libcurl itself limits a
@@ -14,17 +12,6 @@ enum { HEADERS_LIMIT = 256 * 1024 };
 enum { LENGTH_DIGITS = 18 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
-    if (b->capacity - b->length >= more) return true;
-    size_t capacity = b->capacity ? b->capacity : 512;
-    while (capacity - b->length < more) capacity *= 2;
-    uint8_t *grown = realloc(b->bytes, capacity);
-    if (!grown) return false;
-    b->bytes = grown;
-    b->capacity = capacity;
-    return true;
-}
 
 /// Keeps bytes that need no decoding. `decoded` of them were kept before.
 static size_t keep_plain(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
@@ -49,23 +36,6 @@ static bool keep_raw(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     }
     memcpy(t->raw.bytes + t->raw.length, bytes, length);
     t->raw.length += length;
-    return true;
-}
-
-void ccurl_forget_raw(ccurl_transfer *t) {
-    free(t->raw.bytes);
-    t->raw = (ccurl_buffer){0};
-    t->raw_is_lost = false;
-}
-
-bool ccurl_use_raw(ccurl_transfer *t) {
-    if (t->raw_is_lost) return false;
-    ccurl_buffer decoded = t->answer;
-    t->answer = t->raw;
-    t->raw = decoded;
-    ccurl_forget_raw(t);
-    ccurl_coding_end(t);
-    t->coded = false;
     return true;
 }
 
@@ -96,20 +66,6 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     return ccurl_wait_for_room(t);
 }
 
-bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
-    if ((int64_t)t->answer.length + (int64_t)length > t->answer_limit) {
-        t->body_too_large = true;
-        return false;
-    }
-    if (!ccurl_buffer_reserve(&t->answer, length)) {
-        t->memory_out = true;
-        return false;
-    }
-    memcpy(t->answer.bytes + t->answer.length, bytes, length);
-    t->answer.length += length;
-    return true;
-}
-
 // The characters of a token (RFC 9110 §5.6.2).
 static bool is_token(unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -134,10 +90,6 @@ static bool take_length(ccurl_transfer *t, const char *text, size_t length) {
         if (text == end) return true;
         if (*text++ != ',') return false;
     }
-}
-
-bool ccurl_has_no_body(const ccurl_transfer *t) {
-    return !t->answering || t->method == METHOD_HEAD || t->head_status == 204 || t->head_status == 304;
 }
 
 /// Appends a field value. Characters that would break the form of one line per header become spaces (RFC 9110 §5.5).

@@ -2,9 +2,7 @@
 //
 // Room for answers. A transfer keeps as much of its answer as its owner has granted. Then it pauses until it is granted
 // more.
-#include "internal.h"
-
-#include <string.h>
+#include "transfer.h"
 
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more) {
     int64_t length = (int64_t)(t->answer.length + more);

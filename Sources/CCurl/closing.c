@@ -6,7 +6,7 @@
 // An answer with neither length nor chunks ends with its connection. Over TLS a close_notify must announce the end,
 // because otherwise an attacker on the way may have caused it (RFC 9112 §9.8). libcurl 7.88 does not distinguish the
 // two ends.
-#include "internal.h"
+#include "transfer.h"
 
 #include <openssl/ssl.h>
 

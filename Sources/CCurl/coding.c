@@ -2,9 +2,8 @@
 //
 // Decodes Content-Encoding instead of libcurl. libcurl 7.88 does not distinguish a complete stream from a cut one. And
 // it supports neither gzip streams of several members nor padding after the end.
-#include "internal.h"
+#include "transfer.h"
 
-#include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
@@ -207,4 +206,15 @@ void ccurl_coding_end(ccurl_transfer *t) {
     for (int i = 0; i < c->count; i++)
         if (c->steps[i].state != UNBEGUN) inflateEnd(&c->steps[i].z);
     free(c);
+}
+
+bool ccurl_use_raw(ccurl_transfer *t) {
+    if (t->raw_is_lost) return false;
+    ccurl_buffer decoded = t->answer;
+    t->answer = t->raw;
+    t->raw = decoded;
+    ccurl_forget_raw(t);
+    ccurl_coding_end(t);
+    t->coded = false;
+    return true;
 }

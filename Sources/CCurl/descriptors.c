@@ -13,38 +13,7 @@
 // If the pool is full, a host that was not called lately gets a connection for one call only. A host that was called
 // lately replaces the connection that has been idle longest. So many hosts that are called once each do not displace
 // the connections of other hosts.
-#include "internal.h"
-
-#include <sys/eventfd.h>
-#include <unistd.h>
-
-/// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
-enum { SPARE = 8 };
-
-void ccurl_descriptors_opened(ccurl_pool *pool, ccurl_descriptor *d) {
-    d->home = pool->index;
-    pool->open++;
-    pool->loop->held++;
-}
-
-void ccurl_descriptors_closed(ccurl_loop *loop, ccurl_descriptor *d) {
-    d->idle_since = 0;
-    if (!d->open) return;
-    if (d->retired) loop->pools[d->home]->retired--;
-    d->retired = false;
-    loop->pools[d->home]->open--;
-    loop->held--;
-}
-
-void ccurl_descriptors_emptied(ccurl_pool *pool) {
-    ccurl_loop *loop = pool->loop;
-    for (int fd = 0; pool->open > 0 && fd < loop->descriptor_capacity; fd++) {
-        ccurl_descriptor *d = &loop->descriptors[fd];
-        if (!d->open || d->home != pool->index) continue;
-        ccurl_descriptors_closed(loop, d);
-        d->open = false;
-    }
-}
+#include "transfer.h"
 
 static bool is_tight(const ccurl_loop *loop) { return loop->is_short || loop->held >= loop->most_held; }
 
@@ -53,9 +22,6 @@ static long kept(const ccurl_loop *loop) { return loop->is_tight ? 1 : loop->max
 
 /// The most connections that libcurl may have to close at its next check. Above this number no connection is replaced.
 static long most_retired(const ccurl_loop *loop) { return (loop->max_connections + 3) / 4; }
-
-// Without a shortage no pool reaches the limit: calls, idle connections and retired ones together are always fewer.
-long ccurl_descriptors_limit(const ccurl_loop *loop) { return loop->is_tight ? 1 : 8 * loop->max_connections; }
 
 /// Ends the connection of the pool that has been idle longest. False if no connection is idle.
 static bool retire_oldest(ccurl_pool *pool) {
@@ -95,7 +61,7 @@ void ccurl_descriptors_release(ccurl_loop *loop, const ccurl_pool *next) {
         if (!ccurl_pool_renew(pool)) break;
     if (loop->is_tight == is_tight(loop)) return;
     loop->is_tight = !loop->is_tight;
-    long limit = ccurl_descriptors_limit(loop);
+    long limit = ccurl_pool_limit(loop);
     for (int i = 0; i < loop->pool_count; i++)
         if (loop->pools[i]) curl_multi_setopt(loop->pools[i]->handle, CURLMOPT_MAXCONNECTS, limit);
 }
@@ -106,10 +72,3 @@ void ccurl_loop_set_short(ccurl_loop *loop, bool is_short) {
 }
 
 int ccurl_loop_held(const ccurl_loop *loop) { return loop->held; }
-
-bool ccurl_is_short_of_descriptors(void) {
-    int spare[SPARE], count = 0;
-    while (count < SPARE && (spare[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
-    for (int i = 0; i < count; i++) close(spare[i]);
-    return count < SPARE;
-}

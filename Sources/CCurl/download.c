@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The body of a download. It pauses until the owner has seen the headers, and whenever the part has no room.
-#include "internal.h"
+#include "transfer.h"
 
 /// libcurl does not request the socket of a paused transfer. If the body begins in the turn of the request itself,
 /// libcurl has never requested this socket, which would count as idle. The rest of the body would then end it (20 of

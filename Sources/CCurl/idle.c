@@ -5,28 +5,15 @@
 // stay in the poller, and the first byte, or the end, closes them.
 //
 // HTTP/2 numbers its answers, so PING and SETTINGS on an idle connection are allowed.
-#include "internal.h"
+#include "transfer.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>
 
-void ccurl_idle_begin(ccurl_loop *loop, int fd) {
-    ccurl_descriptor *d = &loop->descriptors[fd];
-    // One system call per connection, not per request.
-    if (!d->port) d->port = ccurl_socket_port(fd);
-    d->idle = true;
-    loop->idle_ports[fd] = d->port;
-}
-
-void ccurl_idle_end(ccurl_loop *loop, int fd) {
-    loop->descriptors[fd].idle = false;
-    loop->idle_ports[fd] = 0;
-}
-
 void ccurl_idle_retire(ccurl_loop *loop, int fd) {
-    ccurl_idle_end(loop, fd);
+    ccurl_table_set_used(loop, fd);
     // The end of a connection stays readable, and would wake the owner repeatedly.
-    ccurl_descriptor *d = ccurl_loop_touch(loop, fd);
+    ccurl_descriptor *d = ccurl_table_touch(loop, fd);
     if (!d) return;
     d->wanted = 0;
     // The number may now belong to another file, which must not be shut down.
@@ -55,9 +42,9 @@ void ccurl_idle_ready(ccurl_loop *loop, int fd) {
 
 void ccurl_idle_taken(ccurl_transfer *t) {
     if (t->taken < 0 || !t->loop->descriptors[t->taken].idle) return;
-    ccurl_idle_end(t->loop, t->taken);
+    ccurl_table_set_used(t->loop, t->taken);
     // The owner does not watch the socket until libcurl requests it, when the transfer continues.
-    ccurl_descriptor *d = ccurl_loop_touch(t->loop, t->taken);
+    ccurl_descriptor *d = ccurl_table_touch(t->loop, t->taken);
     if (d) d->wanted = 0;
 }
 

@@ -5,7 +5,7 @@
 // call to any host.
 //
 // So a pool that has looked up many names drops all of them. A dropped name is looked up again when a call needs it.
-#include "internal.h"
+#include "transfer.h"
 
 /// After so many look-ups, within one or two times CCURL_ADDRESS_AGE, a pool drops its names. A walk through so many
 /// takes a few microseconds.

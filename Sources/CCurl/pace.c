@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The speed of a transfer, and the limits that libcurl does not enforce.
-#include "internal.h"
+#include "transfer.h"
 
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The request of a transfer: body, parts, header lines, cookies. All of it stays for every sending of a call.
-#include "internal.h"
+#include "transfer.h"
 
 #include <zlib.h>
 

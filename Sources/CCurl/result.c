@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The facts about a transfer at its end.
-#include "internal.h"
+#include "transfer.h"
 
 bool ccurl_headers_lost(const ccurl_transfer *t) {
     if (!t->multiplexed || t->head_total > 0) return false;

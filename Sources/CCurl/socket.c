@@ -1,36 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sockets of connections, from their opening to their end. Some ends are not reported: libcurl 7.88 closes a socket
-// without CLOSESOCKETFUNCTION if it has sent no request over it. Examples are the slower one of two address families,
-// and a socket whose address refuses.
-//
-// The number of such a socket is then free for any file of the process, and for the next address. So a number counts as
-// a connection only while it means the same socket.
-#include "internal.h"
+// The callbacks that open and close the sockets of connections, and the end of a failed HTTP/2 session.
+#include "transfer.h"
+
+#include <cresolver.h>
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/// Drops the previous socket of this number. The kernel has removed it from the owner's epoll set when it was closed.
-/// The wanted interest stays: libcurl does not request it again if the new socket has the same number and direction.
-static void forget(ccurl_loop *loop, int fd) {
-    ccurl_idle_end(loop, fd);
-    ccurl_descriptors_closed(loop, &loop->descriptors[fd]);
-    loop->descriptors[fd].open = false;
-    loop->descriptors[fd].applied = 0;
-}
-
-bool ccurl_socket_is_open(ccurl_loop *loop, int fd) {
-    const ccurl_descriptor *d = &loop->descriptors[fd];
-    if (!d->open) return false;
-    struct stat file;
-    if (fstat(fd, &file) == 0 && S_ISSOCK(file.st_mode) && file.st_ino == d->inode) return true;
-    forget(loop, fd);
-    return false;
-}
 
 /// CURLOPT_OPENSOCKETFUNCTION: checks each address before it is connected.
 curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
@@ -62,26 +40,26 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
         t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
         return CURL_SOCKET_BAD;
     }
-    ccurl_descriptor *d = ccurl_loop_touch(t->loop, fd);
+    ccurl_descriptor *d = ccurl_table_touch(t->loop, fd);
     if (!d) {
         close(fd);
         return CURL_SOCKET_BAD;
     }
-    forget(t->loop, fd);
+    ccurl_table_forget(t->loop, fd);
     struct stat file;
     d->open = fstat(fd, &file) == 0;
     d->inode = d->open ? file.st_ino : 0;
     d->port = 0;
     d->idle_since = 0;
-    if (d->open) ccurl_descriptors_opened(t->home, d);
+    if (d->open) ccurl_table_opened(t->home, d);
     return fd;
 }
 
 int ccurl_socket_close(void *context, curl_socket_t fd) {
-    ccurl_descriptor *d = ccurl_loop_touch(context, fd);
+    ccurl_descriptor *d = ccurl_table_touch(context, fd);
     if (d) {
-        ccurl_idle_end(context, fd);
-        ccurl_descriptors_closed(context, d);
+        ccurl_table_set_used(context, fd);
+        ccurl_table_closed(context, d);
         d->open = false;
         d->closed = true;
         d->wanted = 0;
@@ -91,23 +69,6 @@ int ccurl_socket_close(void *context, curl_socket_t fd) {
 
 bool ccurl_session_is_broken(const ccurl_transfer *t) {
     return t->multiplexed && strstr(t->error_text, "nghttp2_session_mem_recv() returned") != NULL;
-}
-
-uint16_t ccurl_socket_port(int fd) {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } a = {0};
-    socklen_t length = sizeof a;
-    if (getsockname(fd, &a.any, &length) != 0) return 0;
-    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
-}
-
-bool ccurl_socket_has_peer(int fd, const char *host, int port) {
-    struct sockaddr_storage a;
-    socklen_t length = sizeof a;
-    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && cresolver_address_is(&a, length, host, port);
 }
 
 void ccurl_socket_end(const ccurl_transfer *t) {

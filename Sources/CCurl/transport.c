@@ -3,7 +3,7 @@
 // Connection settings: proxy, interface, TLS files. Each transport has its own handles and connections. In tests,
 // libcurl 7.88 used a connection that is bound to an interface for calls without an interface. The other settings that
 // it compares for an open connection have changed from release to release.
-#include "internal.h"
+#include "transfer.h"
 
 static char *copy(const char *text, bool *ok) {
     if (!text) return NULL;

@@ -2,7 +2,7 @@
 //
 // Files that are sent as parts of a multipart body. libcurl's callbacks take the bytes that the helper thread has read
 // (CFiles). Without bytes the transfer pauses. If a file changes during a call, the call fails.
-#include "internal.h"
+#include "transfer.h"
 
 typedef struct {
     ccurl_transfer *transfer;
@@ -36,27 +36,6 @@ int ccurl_upload_attach(ccurl_transfer *t, curl_mimepart *part, cfiles_file *fil
     t->last_file = file;
     // libcurl frees `u` with the part.
     return (int)curl_mime_data_cb(part, cfiles_file_look(file).size, on_read, on_seek, free, u);
-}
-
-cfiles_file *ccurl_transfer_awaited(const ccurl_transfer *t) { return t->awaited; }
-ccurl_transfer *ccurl_loop_awaiting(const ccurl_loop *loop) { return loop->awaiting; }
-ccurl_transfer *ccurl_transfer_next_awaiting(const ccurl_transfer *t) { return t->next_awaiting; }
-
-void ccurl_transfer_await(ccurl_transfer *t, cfiles_file *f) {
-    bool was_waiting = t->awaited;
-    t->awaited = f;
-    if (was_waiting == (f != NULL)) return;
-    if (f) {
-        t->previous_awaiting = NULL;
-        t->next_awaiting = t->loop->awaiting;
-        if (t->next_awaiting) t->next_awaiting->previous_awaiting = t;
-        t->loop->awaiting = t;
-        return;
-    }
-    if (t->next_awaiting) t->next_awaiting->previous_awaiting = t->previous_awaiting;
-    if (t->previous_awaiting) t->previous_awaiting->next_awaiting = t->next_awaiting;
-    else t->loop->awaiting = t->next_awaiting;
-    t->next_awaiting = t->previous_awaiting = NULL;
 }
 
 bool ccurl_transfer_take_answered(ccurl_transfer *t) {

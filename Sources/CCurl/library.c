@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libcurl as a library, and facts about the process.
+#include "ccurl.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
+enum { SPARE = 8 };
+
+int64_t ccurl_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t ccurl_wall_seconds(void) { return time(NULL); }
+
+int ccurl_global_start(void) {
+    // OpenSSL writes with write(2), and CURLOPT_NOSIGNAL leaves SIGPIPE to the program.
+    signal(SIGPIPE, SIG_IGN);
+    // With SIGXFSZ ignored, a limit of file sizes (ulimit -f) fails a write, which ends a download instead of the
+    // program.
+    signal(SIGXFSZ, SIG_IGN);
+    // libidn2 reads host names in the encoding of the locale. In "C" it would refuse every name beyond ASCII.
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+unsigned ccurl_version_number(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+const char *ccurl_version_text(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+bool ccurl_has_feature(unsigned bit) { return ((unsigned)curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
+
+bool ccurl_is_short_of_descriptors(void) {
+    int spare[SPARE], count = 0;
+    while (count < SPARE && (spare[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+    for (int i = 0; i < count; i++) close(spare[i]);
+    return count < SPARE;
+}
