@@ -45,11 +45,12 @@ let package = Package(
         .systemLibrary(name: "CCurlSystem", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CCryptoSystem", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CCoding", dependencies: ["CZlib"], cSettings: gnu),
         .target(name: "CFiles", dependencies: ["CCryptoSystem"], cSettings: gnu),
         .target(name: "CResolver", cSettings: gnu),
         // libcurl uses libssl for TLS. idle.c asks libssl whether it holds bytes for a connection without a request.
         .target(
-            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CFiles", "CResolver", "CZlib"], cSettings: gnu,
+            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CCoding", "CFiles", "CResolver"], cSettings: gnu,
             linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -72,7 +73,7 @@ let package = Package(
         .target(name: "Migrations", dependencies: ["CMigrations"], swiftSettings: strict),
 
         // 2: database or HTTP, never both
-        .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl", "CFiles", "CResolver"], swiftSettings: strict),
+        .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl", "CFiles", "CLinux", "CResolver"], swiftSettings: strict),
         .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
         .target(name: "SecretSealing", dependencies: ["JobModel", "CSodium"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),

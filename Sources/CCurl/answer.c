@@ -3,6 +3,7 @@
 // The callbacks that receive the answer. Header lines go into one block, the body into one buffer. Both have a limit.
 #include "transfer.h"
 
+#include <ccoding.h>
 #include <strings.h>
 
 /// The most bytes of all header lines of one sending, including 1xx answers and trailers. libcurl itself limits a
@@ -31,7 +32,7 @@ static bool keep_raw(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
         return true;
     }
     if (!ccurl_buffer_reserve(&t->raw, length)) {
-        t->memory_out = true;
+        t->facts.memory_out = true;
         return false;
     }
     memcpy(t->raw.bytes + t->raw.length, bytes, length);
@@ -44,19 +45,19 @@ size_t ccurl_on_body(char *bytes, size_t size, size_t count, void *context) {
     size_t length = size * count;
     if (t->sink != TO_MEMORY) return ccurl_on_part_body(t, bytes, length);
     if (t->coded && !t->coding && !ccurl_coding_begin(t)) {
-        if (t->memory_out) return 0;
+        if (t->facts.memory_out) return 0;
         t->coded = false;
     }
     const uint8_t *body = (const uint8_t *)bytes;
     if (!t->coding) return keep_plain(t, body, length);
     // The output of nested encodings cannot stop in the middle, so it needs room for the largest answer.
-    if (t->room < t->answer_limit && ccurl_coding_is_nested(t->coding)) return ccurl_wait_for_room(t);
+    if (t->room < t->answer_limit && ccoding_count(t->coding) > 1) return ccurl_wait_for_room(t);
     // After a pause libcurl delivers the same bytes again, followed by new ones.
     size_t done = t->decoded < length ? t->decoded : length, left = 0;
     t->decoded = 0;
     if (!ccurl_coding_write(t, body + done, length - done, &left)) {
         // All bytes received so far become the body; the rest of the answer is appended.
-        if (t->coding_defect != CCURL_CODING_BROKEN || !ccurl_use_raw(t)) return 0;
+        if (t->facts.coding_defect != CCURL_CODING_BROKEN || !ccurl_use_raw(t)) return 0;
         t->decoded = done;
         return keep_plain(t, body, length);
     }
@@ -105,7 +106,7 @@ static void begin_block(ccurl_transfer *t, const char *line, size_t length) {
     t->head.length = 0;
     ccurl_coding_end(t);
     ccurl_forget_raw(t);
-    t->has_location = t->has_wait = t->has_length = t->folding = t->coded = t->chunked = false;
+    t->has_location = t->facts.has_wait = t->has_length = t->folding = t->coded = t->chunked = false;
     t->head_state = HEAD_LINES;
     t->answer_seen = false;
     // "HTTP/1.1 200" or "HTTP/2 200"
@@ -139,12 +140,13 @@ static void record_header(ccurl_transfer *t, size_t name_length, size_t value, s
         t->location = value;
         t->location_length = value_length;
     } else if (asks_for_wait(name, name_length)) {
-        t->has_wait = true;
+        t->facts.has_wait = true;
     } else if (name_length == 14 && memcmp(name, "content-length", 14) == 0) {
         t->folds_length = true;
         // The end of such an answer is undefined. libcurl uses the digits at the beginning. Beyond 63 bits it reads
         // until the end of the connection.
-        if (!take_length(t, (const char *)t->head.bytes + value, value_length) && !ccurl_has_no_body(t)) t->length_unclear = true;
+        bool is_number = take_length(t, (const char *)t->head.bytes + value, value_length);
+        if (!is_number && !ccurl_has_no_body(t)) t->facts.length_unclear = true;
     } else if ((name_length == 16 && memcmp(name, "content-encoding", 16) == 0) ||
                (name_length == 17 && memcmp(name, "transfer-encoding", 17) == 0)) {
         // A download keeps the bytes as they are sent.
@@ -158,7 +160,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     size_t length = size * count, whole = length;
     t->head_total += length;
     if (t->head_total > HEADERS_LIMIT) {
-        t->headers_too_large = true;
+        t->facts.headers_too_large = true;
         return 0;
     }
     while (length && is_blank(line[length - 1])) length--;
@@ -175,7 +177,7 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         return whole;
     }
     if (!ccurl_buffer_reserve(&t->head, length + 4)) {
-        t->memory_out = true;
+        t->facts.memory_out = true;
         return 0;
     }
     ccurl_buffer *b = &t->head;
@@ -185,11 +187,11 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
         while (skip < length && is_blank(line[skip])) skip++;
         if (!t->folding || b->length == 0 || skip == length) return whole;
         // libcurl has used the part before the fold as the whole value.
-        if (t->folds_length && skip < length && !ccurl_has_no_body(t)) t->length_unclear = true;
+        if (t->folds_length && skip < length && !ccurl_has_no_body(t)) t->facts.length_unclear = true;
         b->bytes[b->length - 1] = ' ';
         append_value(b, line + skip, length - skip);
         b->bytes[b->length++] = '\n';
-        return t->length_unclear ? 0 : whole;
+        return t->facts.length_unclear ? 0 : whole;
     }
     size_t name = 0;
     while (name < length && is_token((unsigned char)line[name])) name++;
@@ -208,5 +210,5 @@ size_t ccurl_on_header(char *line, size_t size, size_t count, void *context) {
     append_value(b, line + value, length - value);
     record_header(t, name, start, b->length - start);
     b->bytes[b->length++] = '\n';
-    return t->length_unclear ? 0 : whole;
+    return t->facts.length_unclear ? 0 : whole;
 }

@@ -11,21 +11,15 @@ bool ccurl_lacks_room(const ccurl_transfer *t, size_t more) {
 }
 
 static void leave_list(ccurl_transfer *t) {
-    if (!t->waits_for_room) return;
+    if (t->waits_for_room) ccurl_waiting_leave(t, FOR_ROOM);
     t->waits_for_room = false;
-    if (t->next_wanting) t->next_wanting->previous_wanting = t->previous_wanting;
-    if (t->previous_wanting) t->previous_wanting->next_wanting = t->next_wanting;
-    else t->loop->wanting = t->next_wanting;
-    t->next_wanting = t->previous_wanting = NULL;
 }
 
 size_t ccurl_wait_for_room(ccurl_transfer *t) {
     if (!t->waits_for_room) {
         t->waits_for_room = true;
         t->room_since = ccurl_now();
-        t->next_wanting = t->loop->wanting;
-        if (t->next_wanting) t->next_wanting->previous_wanting = t;
-        t->loop->wanting = t;
+        ccurl_waiting_join(t, FOR_ROOM);
     }
     // The server is not responsible for this wait. libcurl's clock cannot be stopped, so this library enforces the
     // limit from now on (pace.c).
@@ -46,8 +40,6 @@ void ccurl_transfer_forget_room(ccurl_transfer *t) {
 }
 
 void ccurl_transfer_set_room(ccurl_transfer *t, int64_t bytes) { t->room = bytes; }
-ccurl_transfer *ccurl_loop_wanting(const ccurl_loop *loop) { return loop->wanting; }
-ccurl_transfer *ccurl_transfer_next_wanting(const ccurl_transfer *t) { return t->next_wanting; }
 int64_t ccurl_transfer_room_since(const ccurl_transfer *t) { return t->room_since; }
 
 int64_t ccurl_transfer_wanted(const ccurl_transfer *t) {

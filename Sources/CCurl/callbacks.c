@@ -12,16 +12,17 @@ int ccurl_before_request(void *context, char *peer_ip, char *local_ip, int peer_
     if (t->sendings > 0) {
         if (ccurl_session_is_broken(t)) ccurl_socket_end(t);
         // The headers would be as large the next time.
-        t->headers_too_large = ccurl_headers_lost(t);
-        if (t->headers_too_large) return CURL_PREREQFUNC_ABORT;
+        t->facts.headers_too_large = ccurl_headers_lost(t);
+        if (t->facts.headers_too_large) return CURL_PREREQFUNC_ABORT;
     }
     t->local_port = local_port;
     t->peer_port = peer_port;
     size_t length = strnlen(peer_ip, sizeof t->remote_ip - 1);
     memcpy(t->remote_ip, peer_ip, length);
     t->remote_ip[length] = 0;
-    if (t->public_only && !(t->transport && t->transport->proxy) && cresolver_address_text_is_public(peer_ip) != 1) {
-        t->denied = true;
+    bool has_proxy = t->transport && t->transport->settings.proxy;
+    if (t->public_only && !has_proxy && cresolver_address_text_is_public(peer_ip) != 1) {
+        t->facts.denied = true;
         t->opened = false;
         return CURL_PREREQFUNC_ABORT;
     }
@@ -31,7 +32,7 @@ int ccurl_before_request(void *context, char *peer_ip, char *local_ip, int peer_
         long sent = 0;
         curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
         if (t->sendings > 1 || (!t->repeatable && sent > 0)) {
-            t->resend_refused = true;
+            t->facts.resend_refused = true;
             return CURL_PREREQFUNC_ABORT;
         }
     }
@@ -52,7 +53,7 @@ int ccurl_before_request(void *context, char *peer_ip, char *local_ip, int peer_
 CURLcode ccurl_before_tls(CURL *easy, void *context, void *transfer) {
     (void)easy;
     (void)context;
-    ((ccurl_transfer *)transfer)->tls_began = true;
+    ((ccurl_transfer *)transfer)->facts.tls_began = true;
     return CURLE_OK;
 }
 
@@ -60,7 +61,7 @@ int ccurl_on_look_up(void *resolver, void *reserved, void *transfer) {
     (void)resolver;
     (void)reserved;
     ccurl_transfer *t = transfer;
-    t->looked_up = true;
+    t->facts.looked_up = true;
     ccurl_names_asked(t);
     return 0;
 }
@@ -78,7 +79,7 @@ int ccurl_on_progress(void *context, curl_off_t total, curl_off_t received, curl
     if (t->awaits_close) ccurl_closing_look(t);
     int64_t limit = t->sink == TO_MEMORY ? t->answer_limit : t->file_limit;
     if (received > limit || (total > limit && t->method != METHOD_HEAD)) {
-        t->body_too_large = true;
+        t->facts.body_too_large = true;
         return 1;
     }
     return 0;

@@ -17,7 +17,8 @@ SSL *ccurl_tls_of(CURL *easy) {
 }
 
 void ccurl_closing_begin(ccurl_transfer *t) {
-    t->awaits_close = !t->multiplexed && !t->has_length && !t->chunked && !ccurl_has_no_body(t) && ccurl_tls_of(t->easy);
+    bool has_end = t->multiplexed || t->has_length || t->chunked || ccurl_has_no_body(t);
+    t->awaits_close = !has_end && ccurl_tls_of(t->easy);
 }
 
 void ccurl_closing_look(ccurl_transfer *t) {
@@ -40,5 +41,5 @@ void ccurl_certificate_look(ccurl_transfer *t) {
     SSL *tls = ccurl_tls_of(t->easy);
     // A server sends its signature algorithms to a client only when it requests a certificate (RFC 8446 §4.3.2, RFC
     // 5246 §7.4.4).
-    if (tls && SSL_get_sigalgs(tls, -1, NULL, NULL, NULL, NULL, NULL) > 0) t->certificate_wanted = true;
+    if (tls && SSL_get_sigalgs(tls, -1, NULL, NULL, NULL, NULL, NULL) > 0) t->facts.certificate_wanted = true;
 }

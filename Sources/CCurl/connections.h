@@ -70,6 +70,8 @@ enum { TRANSPORTS = 256, POOLS = 4 + 4 * TRANSPORTS };
 /// libcurl's own descriptors in each pool: a pair of sockets for wake-ups.
 enum { POOL_DESCRIPTORS = 2 };
 
+enum { FOR_FILE, FOR_ROOM };
+
 struct ccurl_loop {
     /// Null at the place of a destroyed transport.
     ccurl_pool *pools[POOLS];
@@ -81,8 +83,8 @@ struct ccurl_loop {
     /// Whether the process is short of descriptors, and whether each pool keeps at most one idle connection.
     bool is_short, is_tight;
     uint64_t sendings, idlings;
-    /// The transfers that wait for files, and those that wait for room.
-    ccurl_transfer *awaiting, *wanting;
+    /// The transfers that wait for files, and those that wait for room (waiting.c).
+    ccurl_transfer *waiting[2];
     ccurl_descriptor *descriptors;
     /// For each descriptor the local port while it is idle, otherwise 0. It is a separate array, since each request
     /// searches it.
@@ -98,7 +100,7 @@ struct ccurl_loop {
 struct ccurl_transport {
     ccurl_loop *loop;
     ccurl_pool *pools[2], *unshared[2], *alone[2];
-    char *proxy, *proxy_user, *proxy_password, *interface, *ca_file, *certificate_file, *key_file, *pins;
+    ccurl_transport_settings settings;
 };
 
 // table.c
@@ -107,10 +109,6 @@ struct ccurl_transport {
 void ccurl_table_forget(ccurl_loop *loop, int fd);
 /// Whether the number is a socket that `ccurl_socket_open` has opened. A socket that ended without a notice is dropped.
 bool ccurl_socket_is_open(ccurl_loop *loop, int fd);
-/// The local port; 0: unknown.
-uint16_t ccurl_socket_port(int fd);
-/// Whether the remote end of the socket has this address.
-bool ccurl_socket_has_peer(int fd, const char *host, int port);
 /// The entry of `fd`, listed for the next drain. Null without memory; then the socket stalls until a timeout.
 ccurl_descriptor *ccurl_table_touch(ccurl_loop *loop, int fd);
 /// Call this when no transfer uses the connection, and it stays open.

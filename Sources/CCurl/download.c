@@ -15,7 +15,7 @@ static size_t wait_for_owner(ccurl_transfer *t) {
 size_t ccurl_on_part_body(ccurl_transfer *t, const char *bytes, size_t length) {
     if (t->sink == UNDECIDED) return wait_for_owner(t);
     if ((int64_t)length > t->file_limit - t->filed) {
-        t->body_too_large = true;
+        t->facts.body_too_large = true;
         return 0;
     }
     if (!cfiles_part_append(t->part, bytes, length)) {

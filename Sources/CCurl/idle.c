@@ -7,6 +7,7 @@
 // HTTP/2 numbers its answers, so PING and SETTINGS on an idle connection are allowed.
 #include "transfer.h"
 
+#include <cresolver.h>
 #include <errno.h>
 #include <openssl/ssl.h>
 
@@ -65,7 +66,7 @@ bool ccurl_idle_check(ccurl_transfer *t, int port) {
         // A TLS record may contain more than the answer that it ended. The kernel no longer has those bytes.
         if ((tls && SSL_has_pending(tls)) || has_input(fd)) ccurl_idle_retire(t->loop, fd);
         // The connection that is taken is no longer watched. The others stay watched.
-        else if (t->part && ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
+        else if (t->part && cresolver_socket_has_peer(fd, t->remote_ip, t->peer_port)) t->taken = fd;
     }
     return false;
 }

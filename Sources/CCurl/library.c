@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// libcurl as a library, and facts about the process.
+// libcurl as a library, and the clock.
 #include "ccurl.h"
 
 #include <locale.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
-
-/// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
-enum { SPARE = 8 };
 
 int64_t ccurl_now(void) {
     struct timespec t;
@@ -34,10 +29,3 @@ int ccurl_global_start(void) {
 unsigned ccurl_version_number(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 const char *ccurl_version_text(void) { return curl_version_info(CURLVERSION_NOW)->version; }
 bool ccurl_has_feature(unsigned bit) { return ((unsigned)curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
-
-bool ccurl_is_short_of_descriptors(void) {
-    int spare[SPARE], count = 0;
-    while (count < SPARE && (spare[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
-    for (int i = 0; i < count; i++) close(spare[i]);
-    return count < SPARE;
-}

@@ -63,7 +63,7 @@ bool ccurl_options_set(ccurl_transfer *t) {
     curl_easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
     if (!transport) return true;
     // The answer of a SOCKS proxy is not visible. TLS with an HTTP proxy precedes the proxy's answer.
-    if (transport->proxy && strncmp(transport->proxy, "socks", 5) == 0) {
+    if (transport->settings.proxy && strncmp(transport->settings.proxy, "socks", 5) == 0) {
         curl_easy_setopt(e, CURLOPT_SSL_CTX_FUNCTION, ccurl_before_tls);
         curl_easy_setopt(e, CURLOPT_SSL_CTX_DATA, t);
     }

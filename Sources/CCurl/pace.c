@@ -3,6 +3,13 @@
 // The speed of a transfer, and the limits that libcurl does not enforce.
 #include "transfer.h"
 
+/// Whether a deadline has passed, so that the call ends. Otherwise the next check is at that time or earlier.
+static bool is_overdue(ccurl_transfer *t, int64_t deadline, int64_t now, int64_t *next) {
+    if (deadline <= now) t->cut_off = true;
+    else if (deadline < *next) *next = deadline;
+    return deadline <= now;
+}
+
 ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *next) {
     const int64_t second = 1000000000;
     if (!t->pool) return CCURL_ON_TIME;
@@ -12,19 +19,11 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         // calls whose limits it enforces.
         int64_t limit = t->sendings ? t->total_ms : t->connect_ms;
         int64_t deadline = t->started_ns + (limit + 50) * (second / 1000);
-        if (limit && deadline <= now) {
-            t->cut_off = true;
-            return CCURL_OVERDUE;
-        }
-        if (limit && deadline < *next) *next = deadline;
+        if (limit && is_overdue(t, deadline, now, next)) return CCURL_OVERDUE;
     }
     if (t->own_total_ms && !t->waits_for_room) {
         int64_t deadline = t->started_ns + t->own_total_ms * (second / 1000) + t->room_waited;
-        if (deadline <= now) {
-            t->cut_off = true;
-            return CCURL_OVERDUE;
-        }
-        if (deadline < *next) *next = deadline;
+        if (is_overdue(t, deadline, now, next)) return CCURL_OVERDUE;
     }
     // While the call waits for the disk or for this worker's memory, the server is not slow. The next check must still
     // be set, because otherwise only a new sending would set it. If the server stalled after the pause, the call would
@@ -35,12 +34,7 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
         return CCURL_ON_TIME;
     }
     if (t->first_byte_ns && !t->answering && t->sendings > 0) {
-        int64_t deadline = t->wait_began + t->first_byte_ns;
-        if (deadline <= now) {
-            t->cut_off = true;
-            return CCURL_FIRST_BYTE_LATE;
-        }
-        if (deadline < *next) *next = deadline;
+        if (is_overdue(t, t->wait_began + t->first_byte_ns, now, next)) return CCURL_FIRST_BYTE_LATE;
     } else if (t->first_byte_ns && !t->answering) {
         // The call is not connected yet. The wait may begin at any time, so the next check follows after one limit.
         if (now + t->first_byte_ns < *next) *next = now + t->first_byte_ns;
@@ -60,7 +54,8 @@ ccurl_pace ccurl_transfer_check_pace(ccurl_transfer *t, int64_t now, int64_t *ne
     }
     // A window lasts about a second. A check may come a little early.
     if (now - t->window_began < second * 9 / 10) return CCURL_ON_TIME;
-    bool slow = (bytes - t->window_bytes) < (int64_t)((double)t->low_speed_bytes * (double)(now - t->window_began) / 1e9);
+    double seconds = (double)(now - t->window_began) / 1e9;
+    bool slow = bytes - t->window_bytes < (int64_t)((double)t->low_speed_bytes * seconds);
     if (!slow) {
         t->slow_since = 0;
     } else {
@@ -112,7 +107,7 @@ static ccurl_phase find_phase(const ccurl_transfer *t, int64_t *began) {
         curl_easy_getinfo(t->easy, CURLINFO_LOCAL_PORT, &port);
         return t->asks_tls && (connected || port > 0) ? CCURL_PHASE_TLS : CCURL_PHASE_CONNECT;
     }
-    return t->looked_up ? CCURL_PHASE_DNS : CCURL_PHASE_CONNECTION;
+    return t->facts.looked_up ? CCURL_PHASE_DNS : CCURL_PHASE_CONNECTION;
 }
 
 /// When the first limit that applies to this phase ends the call; 0: none.

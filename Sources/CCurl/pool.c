@@ -28,12 +28,12 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
         }
     }
     ccurl_table_set_used(pool->loop, fd);
-    if (what != CURL_POLL_REMOVE) d->idle_since = 0;
     if (what == CURL_POLL_REMOVE) {
         d->wanted = 0;
         // The resolver closes its socket pair without a notice, so its number may mean another file next time.
         if (!is_open) d->closed = true;
     } else {
+        d->idle_since = 0;
         d->wanted = (uint8_t)((what & CURL_POLL_IN ? EVENT_READ : 0) | (what & CURL_POLL_OUT ? EVENT_WRITE : 0));
     }
     return 0;

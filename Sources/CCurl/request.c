@@ -3,24 +3,22 @@
 // The request of a transfer: body, parts, header lines, cookies. All of it stays for every sending of a call.
 #include "transfer.h"
 
-#include <zlib.h>
+#include <ccoding.h>
 
 bool ccurl_transfer_set_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
-    if (length > t->body_capacity) {
-        uint8_t *grown = realloc(t->body, length);
+    if (length > t->body.capacity) {
+        uint8_t *grown = realloc(t->body.bytes, length);
         if (!grown) return false;
-        t->body = grown;
-        t->body_capacity = length;
+        t->body = (ccurl_buffer){.bytes = grown, .capacity = length};
     }
-    if (length) memcpy(t->body, bytes, length);
-    t->body_length = length;
-    t->lent = NULL;
+    if (length) memcpy(t->body.bytes, bytes, length);
+    ccurl_transfer_lend_body(t, NULL, length);
     return true;
 }
 
 void ccurl_transfer_lend_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     t->lent = bytes;
-    t->body_length = length;
+    t->body.length = length;
 }
 
 // One block contains the nodes of the list and after them the lines. So it is one allocation, which is kept for the
@@ -46,31 +44,11 @@ bool ccurl_transfer_set_headers(ccurl_transfer *t, const char *lines, size_t len
 }
 
 bool ccurl_transfer_set_gzip_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
-    z_stream z = {0};
-    // 15 bits of window, plus 16 for the gzip format (RFC 1952). It contains no time or name, so that the same body has
-    // the same bytes in each attempt. It takes 256 KiB during this call.
-    if (length > UINT32_MAX || deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return false;
-    size_t bound = deflateBound(&z, length);
-    uint8_t *packed = malloc(bound);
-    bool ended = false;
-    if (packed && bound <= UINT32_MAX) {
-        z.next_in = (Bytef *)bytes;
-        z.avail_in = (uInt)length;
-        z.next_out = packed;
-        z.avail_out = (uInt)bound;
-        ended = deflate(&z, Z_FINISH) == Z_STREAM_END;
-    }
-    size_t made = z.total_out;
-    deflateEnd(&z);
-    if (!ended) {
-        free(packed);
-        return false;
-    }
-    uint8_t *smaller = realloc(packed, made);
-    free(t->body);
-    t->body = smaller ? smaller : packed;
-    t->body_length = t->body_capacity = made;
+    size_t made;
+    uint8_t *packed = ccoding_gzip(bytes, length, &made);
+    if (!packed) return false;
+    free(t->body.bytes);
+    t->body = (ccurl_buffer){packed, made, made};
     t->lent = NULL;
     return true;
 }

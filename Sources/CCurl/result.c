@@ -3,6 +3,8 @@
 // The facts about a transfer at its end.
 #include "transfer.h"
 
+#include <ccoding.h>
+
 bool ccurl_headers_lost(const ccurl_transfer *t) {
     if (!t->multiplexed || t->head_total > 0) return false;
     // Headers without libcurl's first line look like HTTP/0.9 to libcurl.
@@ -27,7 +29,7 @@ static long info_long(CURL *e, CURLINFO what) {
 
 ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     CURL *e = t->easy;
-    ccurl_result r = {0};
+    ccurl_result r = t->facts;
     r.status = t->head_state == HEAD_START ? 0 : t->head_status;
     r.dns_us = info_number(e, CURLINFO_NAMELOOKUP_TIME_T);
     r.connect_us = info_number(e, CURLINFO_CONNECT_TIME_T);
@@ -46,35 +48,24 @@ ccurl_result ccurl_transfer_result(ccurl_transfer *t) {
     r.answer_began = t->head_total > 0 || t->answer.length > 0;
     r.headers_whole = t->answering && t->head_state == HEAD_DONE;
     // If one address was refused, another address of the name may have been allowed.
-    r.denied = t->denied && !t->opened;
-    r.headers_too_large = t->headers_too_large || ccurl_headers_lost(t);
-    r.memory_out = t->memory_out;
-    r.coding_defect = t->coding_defect;
+    r.denied = t->facts.denied && !t->opened;
+    r.headers_too_large = t->facts.headers_too_large || ccurl_headers_lost(t);
     // The body ended inside of an encoded stream. The received bytes become the body, or none if they are too many.
-    if (!r.coding_defect && t->coding && ccurl_coding_is_inside(t->coding)) {
-        r.coding_defect = t->coding_defect = CCURL_CODING_CUT;
+    if (!r.coding_defect && t->coding && ccoding_is_inside(t->coding)) {
+        r.coding_defect = t->facts.coding_defect = CCURL_CODING_CUT;
         if (!ccurl_use_raw(t)) t->answer.length = 0;
     }
-    r.length_unclear = t->length_unclear;
     r.close_unannounced = t->awaits_close;
     r.answer_whole = r.headers_whole && ccurl_answer_is_whole(t);
     r.stream_whole = r.headers_whole && ccurl_stream_is_whole(t);
-    r.body_too_large = t->body_too_large;
-    r.resend_refused = t->resend_refused;
     r.resent = t->sendings > 1;
-    r.certificate_wanted = t->certificate_wanted;
-    r.changed_file = t->changed_file;
     r.proxy_status = t->transport ? info_long(e, CURLINFO_HTTP_CONNECTCODE) : 0;
-    r.tls_began = t->tls_began;
-    r.looked_up = t->looked_up;
-    r.out_of_descriptors = t->out_of_descriptors;
     r.remote_ip = t->remote_ip[0] ? t->remote_ip : NULL;
     r.error_text = t->error_text;
     r.headers = t->head.bytes;
     r.headers_length = t->head.length;
     r.body = t->answer.bytes;
     r.body_length = t->answer.length;
-    r.has_wait = t->has_wait;
     if (t->has_location) {
         r.location = (const char *)t->head.bytes + t->location;
         r.location_length = t->location_length;

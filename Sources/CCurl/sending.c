@@ -16,8 +16,8 @@ static void set_method(ccurl_transfer *t, const ccurl_sending *s) {
         curl_easy_setopt(e, CURLOPT_MIMEPOST, t->parts);
     } else if (s->has_body) {
         curl_easy_setopt(e, CURLOPT_POST, 1L);
-        curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body_length ? (char *)(t->lent ? t->lent : t->body) : "");
-        curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body_length);
+        curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body.length ? (char *)(t->lent ? t->lent : t->body.bytes) : "");
+        curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->body.length);
     }
     if (t->method_set && t->method == s->method && t->method_has_body == s->has_body) return;
     if (!s->has_body) curl_easy_setopt(e, head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
@@ -33,7 +33,8 @@ static ccurl_pool *pool_for(ccurl_transfer *t, const ccurl_sending *s, bool shar
     int reach = s->public_only ? 0 : 1;
     ccurl_transport *own = t->transport;
     if (s->may_share && s->https == shares) return (own ? own->pools : t->loop->pools)[reach];
-    ccurl_pool **pool = s->may_share ? &(own ? own->unshared : t->loop->unshared)[reach] : &(own ? own->alone : t->loop->alone)[reach];
+    ccurl_pool **unshared = own ? own->unshared : t->loop->unshared, **alone = own ? own->alone : t->loop->alone;
+    ccurl_pool **pool = &(s->may_share ? unshared : alone)[reach];
     if (!*pool) *pool = ccurl_pool_create(t->loop);
     return *pool;
 }
@@ -55,7 +56,8 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     }
     if (t->total_ms != s->total_ms) curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, t->total_ms = s->total_ms);
     if (t->connect_ms != s->connect_ms) curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, t->connect_ms = s->connect_ms);
-    if (t->address_age != s->address_age) curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = s->address_age);
+    if (t->address_age != s->address_age)
+        curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, t->address_age = s->address_age);
     // Ranges count bytes as they are sent, so a decoded body cannot be continued.
     if (t->identity != (t->part != NULL)) {
         t->identity = t->part != NULL;
@@ -72,7 +74,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->public_only = s->public_only;
     t->repeatable = s->repeatable;
     t->host_is_known = s->host_is_known;
-    const char *proxy = t->transport ? t->transport->proxy : NULL;
+    const char *proxy = t->transport ? t->transport->settings.proxy : NULL;
     t->asks_tls = s->https && !(proxy && strncmp(proxy, "https", 5) == 0);
     t->first_byte_ns = s->first_byte_ms * 1000000;
     t->low_speed_bytes = s->low_speed_bytes;
@@ -87,16 +89,13 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->head_state = HEAD_START;
     t->head_status = t->sendings = 0;
     t->upload_total = t->answer_total = 0;
-    t->changed_file = NULL;
     ccurl_transfer_await(t, NULL);
     t->wait_began = t->uploaded = t->slow_since = t->window_bytes = t->window_began = t->received = 0;
-    t->has_location = t->has_wait = t->has_length = t->length_unclear = t->folding = false;
-    t->opened = t->denied = t->headers_too_large = t->body_too_large = false;
-    t->answering = t->resend_refused = t->out_of_descriptors = t->cut_off = t->memory_out = t->coded = false;
-    t->coding_defect = CCURL_CODING_FINE;
+    t->facts = (ccurl_result){0};
+    t->has_location = t->has_length = t->folding = t->opened = t->answering = t->cut_off = t->coded = false;
     t->decodes = s->decodes;
     ccurl_forget_raw(t);
-    t->is_done = t->looked_up = t->tls_began = t->multiplexed = t->awaits_close = t->certificate_wanted = false;
+    t->is_done = t->multiplexed = t->awaits_close = false;
     ccurl_coding_end(t);
     t->remote_ip[0] = t->error_text[0] = 0;
 
@@ -111,7 +110,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     t->pool = pool->handle;
     pool->running++;
     // The found address enters libcurl's cache like one that libcurl has looked up.
-    t->looked_up = t->found != NULL;
+    t->facts.looked_up = t->found != NULL;
     if (t->found) ccurl_names_asked(t);
     return 0;
 }

@@ -4,9 +4,7 @@
 #include "transfer.h"
 
 #include <cresolver.h>
-
 #include <errno.h>
-#include <netinet/in.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,19 +14,9 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
     ccurl_transfer *t = context;
     ccurl_names_read(t);
     // The operator has chosen the proxy, which may have any address. The address behind it is not visible here.
-    if (t->public_only && !(t->transport && t->transport->proxy)) {
-        bool allowed = false;
-        if (address->family == AF_INET) {
-            struct sockaddr_in a;
-            memcpy(&a, &address->addr, sizeof a);
-            allowed = cresolver_address_is_public((const uint8_t *)&a.sin_addr, 4);
-        } else if (address->family == AF_INET6 && address->addrlen >= sizeof(struct sockaddr_in6)) {
-            struct sockaddr_in6 a;
-            memcpy(&a, &address->addr, sizeof a);
-            allowed = cresolver_address_is_public((const uint8_t *)&a.sin6_addr, 16);
-        }
-        if (!allowed) {
-            t->denied = true;
+    if (t->public_only && !(t->transport && t->transport->settings.proxy)) {
+        if (!cresolver_socket_address_is_public(address->family, &address->addr, address->addrlen)) {
+            t->facts.denied = true;
             return CURL_SOCKET_BAD;
         }
     }
@@ -37,7 +25,7 @@ curl_socket_t ccurl_socket_open(void *context, curlsocktype purpose, struct curl
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0) t->opened = true;
     if (fd < 0) {
-        t->out_of_descriptors = errno == EMFILE || errno == ENFILE;
+        t->facts.out_of_descriptors = errno == EMFILE || errno == ENFILE;
         return CURL_SOCKET_BAD;
     }
     ccurl_descriptor *d = ccurl_table_touch(t->loop, fd);
@@ -75,7 +63,8 @@ void ccurl_socket_end(const ccurl_transfer *t) {
     // libcurl 7.88 does not end the other transfers, which would wait until their limits while new ones join. It does
     // not report the descriptor either.
     for (int fd = 0; fd < t->loop->descriptor_capacity; fd++) {
-        if (!t->loop->descriptors[fd].open || ccurl_socket_port(fd) != t->local_port) continue;
-        if (ccurl_socket_has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd)) shutdown(fd, SHUT_RD);
+        if (!t->loop->descriptors[fd].open || cresolver_socket_port(fd) != t->local_port) continue;
+        if (cresolver_socket_has_peer(fd, t->remote_ip, t->peer_port) && ccurl_socket_is_open(t->loop, fd))
+            shutdown(fd, SHUT_RD);
     }
 }

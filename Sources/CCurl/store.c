@@ -16,11 +16,11 @@ bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more) {
 
 bool ccurl_keep_body(ccurl_transfer *t, const uint8_t *bytes, size_t length) {
     if ((int64_t)t->answer.length + (int64_t)length > t->answer_limit) {
-        t->body_too_large = true;
+        t->facts.body_too_large = true;
         return false;
     }
     if (!ccurl_buffer_reserve(&t->answer, length)) {
-        t->memory_out = true;
+        t->facts.memory_out = true;
         return false;
     }
     memcpy(t->answer.bytes + t->answer.length, bytes, length);

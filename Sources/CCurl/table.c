@@ -10,7 +10,6 @@
 #include "transfer.h"
 
 #include <cresolver.h>
-#include <netinet/in.h>
 #include <sys/stat.h>
 
 ccurl_descriptor *ccurl_table_touch(ccurl_loop *loop, int fd) {
@@ -57,7 +56,7 @@ int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capa
         }
         d->closed = false;
         if (d->wanted != d->applied) {
-            out[count++] = (ccurl_socket_change){.fd = fd, .read = d->wanted & EVENT_READ, .write = d->wanted & EVENT_WRITE};
+            out[count++] = (ccurl_socket_change){fd, .read = d->wanted & EVENT_READ, .write = d->wanted & EVENT_WRITE};
             d->applied = d->wanted;
         }
     }
@@ -65,27 +64,10 @@ int ccurl_loop_take_changes(ccurl_loop *loop, ccurl_socket_change *out, int capa
     return count;
 }
 
-uint16_t ccurl_socket_port(int fd) {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } a = {0};
-    socklen_t length = sizeof a;
-    if (getsockname(fd, &a.any, &length) != 0) return 0;
-    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
-}
-
-bool ccurl_socket_has_peer(int fd, const char *host, int port) {
-    struct sockaddr_storage a;
-    socklen_t length = sizeof a;
-    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && cresolver_address_is(&a, length, host, port);
-}
-
 void ccurl_table_set_idle(ccurl_loop *loop, int fd) {
     ccurl_descriptor *d = &loop->descriptors[fd];
     // One system call per connection, not per request.
-    if (!d->port) d->port = ccurl_socket_port(fd);
+    if (!d->port) d->port = cresolver_socket_port(fd);
     d->idle = true;
     loop->idle_ports[fd] = d->port;
 }

@@ -42,7 +42,7 @@ void ccurl_transfer_destroy(ccurl_transfer *t) {
     curl_mime_free(t->parts);
     free(t->headers);
     curl_slist_free_all(t->found);
-    free(t->body);
+    free(t->body.bytes);
     ccurl_coding_end(t);
     free(t->head.bytes);
     free(t->answer.bytes);
@@ -77,14 +77,9 @@ void ccurl_transfer_clear(ccurl_transfer *t) {
     t->last_file = NULL;
     t->part = NULL;
     t->sink = TO_MEMORY;
-    t->body_length = 0;
+    shrink(&t->body);
     t->lent = NULL;
     t->room = INT64_MAX;
-    if (t->body_capacity > KEEP) {
-        free(t->body);
-        t->body = NULL;
-        t->body_capacity = 0;
-    }
     t->has_headers = false;
     if (t->headers_capacity > KEEP) {
         free(t->headers);

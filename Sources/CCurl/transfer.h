@@ -17,7 +17,10 @@ enum { HEAD_START, HEAD_LINES, HEAD_DONE };
 /// The target of the body. A download has none until the owner has seen the headers.
 enum { TO_MEMORY, UNDECIDED, TO_PART };
 
-typedef struct ccurl_coding ccurl_coding;
+/// The neighbours of a transfer in one of its loop's `waiting` lists.
+typedef struct {
+    ccurl_transfer *next, *previous;
+} ccurl_neighbours;
 
 struct ccurl_transfer {
     CURL *easy;
@@ -40,18 +43,15 @@ struct ccurl_transfer {
     /// Whether the handle could not be renewed and must not be used: its proxy may be missing.
     bool is_broken;
     // The request.
-    uint8_t *body;
-    size_t body_length, body_capacity;
-    /// A body of the owner; null: `body` is sent.
+    ccurl_buffer body;
+    /// The bytes of the owner, as many as `body` counts; null: the bytes of `body` are sent.
     const uint8_t *lent;
     curl_mime *parts;
-    /// The path of a file part that changed after the start. The file owns it.
-    const char *changed_file;
     /// The file of the last part so far.
     cfiles_file *last_file;
-    /// The file that it waits for while paused, and its neighbours in the list of waiting transfers.
+    /// The file that it waits for while paused.
     cfiles_file *awaited;
-    ccurl_transfer *next_awaiting, *previous_awaiting;
+    ccurl_neighbours neighbours[2];
     struct curl_slist *headers;
     /// The address of its host. libcurl reads it when the sending begins.
     struct curl_slist *found;
@@ -72,7 +72,6 @@ struct ccurl_transfer {
     /// How many bytes of the answer it may keep. The owner grants more (answer_room.c).
     int64_t room;
     bool waits_for_room;
-    ccurl_transfer *next_wanting, *previous_wanting;
     /// Since when it waits, how long it waited before, and the total limit once libcurl no longer enforces it.
     int64_t room_since, room_waited;
     long own_total_ms;
@@ -80,8 +79,7 @@ struct ccurl_transfer {
     size_t decoded;
     /// Whether the answer has encodings to decode. `coding` decodes from the body's first byte on.
     bool coded, decodes, library_decodes;
-    ccurl_coding *coding;
-    ccurl_coding_defect coding_defect;
+    struct ccoding *coding;
     /// The received bytes of the answer while it is decoded, unless they are too many.
     ccurl_buffer raw;
     bool raw_is_lost;
@@ -104,12 +102,12 @@ struct ccurl_transfer {
     int64_t length;
     /// Whether the previous header line was a Content-Length, which a folded line would continue.
     bool folds_length;
-    bool folding, has_location, has_wait, has_length, length_unclear, chunked;
+    bool folding, has_location, has_length, chunked;
     /// Whether the end of the TLS connection ends the answer, and the end has not been announced.
     bool awaits_close;
-    // Facts for `ccurl_result`.
-    bool opened, denied, headers_too_large, body_too_large, resend_refused, out_of_descriptors, cut_off;
-    bool memory_out, looked_up, tls_began, certificate_wanted;
+    /// The facts that the callbacks record. `ccurl_transfer_result` adds the others.
+    ccurl_result facts;
+    bool opened, cut_off;
     /// Whether its connection is HTTP/2.
     bool multiplexed;
     char remote_ip[64];
@@ -118,6 +116,9 @@ struct ccurl_transfer {
 };
 
 // waiting.c
+/// Adds the transfer to a list, FOR_FILE or FOR_ROOM, and removes it.
+void ccurl_waiting_join(ccurl_transfer *t, int list);
+void ccurl_waiting_leave(ccurl_transfer *t, int list);
 /// Sets the file that it waits for; null: none.
 void ccurl_transfer_await(ccurl_transfer *t, cfiles_file *file);
 // store.c
@@ -153,10 +154,6 @@ void ccurl_transfer_forget_room(ccurl_transfer *t);
 bool ccurl_coding_begin(ccurl_transfer *t);
 /// Decodes a piece of the body. False if it is broken or too large. `left` is how much of the piece found no room.
 bool ccurl_coding_write(ccurl_transfer *t, const uint8_t *bytes, size_t length, size_t *left);
-/// Whether encodings are nested. Then the output of a piece cannot stop in the middle.
-bool ccurl_coding_is_nested(const ccurl_coding *c);
-/// Whether a stream has begun and has not ended.
-bool ccurl_coding_is_inside(const ccurl_coding *c);
 /// Frees the decoders.
 void ccurl_coding_end(ccurl_transfer *t);
 /// Makes the received bytes the body, since they cannot be decoded. False if there were too many to keep.

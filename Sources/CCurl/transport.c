@@ -5,26 +5,22 @@
 // it compares for an open connection have changed from release to release.
 #include "transfer.h"
 
-static char *copy(const char *text, bool *ok) {
-    if (!text) return NULL;
-    char *own = strdup(text);
-    if (!own) *ok = false;
-    return own;
-}
+/// The settings as a list of texts.
+typedef union {
+    ccurl_transport_settings named;
+    char *list[sizeof(ccurl_transport_settings) / sizeof(char *)];
+} texts;
+
+enum { TEXTS = sizeof(texts) / sizeof(char *) };
 
 ccurl_transport *ccurl_transport_create(ccurl_loop *loop, const ccurl_transport_settings *s) {
     ccurl_transport *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     bool ok = true;
+    texts given = {.named = *s}, own = {0};
+    for (int i = 0; i < TEXTS && ok; i++) ok = !given.list[i] || (own.list[i] = strdup(given.list[i])) != NULL;
     t->loop = loop;
-    t->proxy = copy(s->proxy, &ok);
-    t->proxy_user = copy(s->proxy_user, &ok);
-    t->proxy_password = copy(s->proxy_password, &ok);
-    t->interface = copy(s->interface, &ok);
-    t->ca_file = copy(s->ca_file, &ok);
-    t->certificate_file = copy(s->certificate_file, &ok);
-    t->key_file = copy(s->key_file, &ok);
-    t->pins = copy(s->pins, &ok);
+    t->settings = own.named;
     for (int i = 0; i < 2 && ok; i++) ok = (t->pools[i] = ccurl_pool_create(loop)) != NULL;
     if (ok) return t;
     ccurl_transport_destroy(t);
@@ -37,33 +33,28 @@ void ccurl_transport_destroy(ccurl_transport *t) {
         if (t->unshared[i]) ccurl_pool_destroy(t->unshared[i]);
         if (t->alone[i]) ccurl_pool_destroy(t->alone[i]);
     }
-    if (t->proxy_password) explicit_bzero(t->proxy_password, strlen(t->proxy_password));
-    free(t->proxy);
-    free(t->proxy_user);
-    free(t->proxy_password);
-    free(t->interface);
-    free(t->ca_file);
-    free(t->certificate_file);
-    free(t->key_file);
-    free(t->pins);
+    texts own = {.named = t->settings};
+    if (own.named.proxy_password) explicit_bzero((char *)own.named.proxy_password, strlen(own.named.proxy_password));
+    for (int i = 0; i < TEXTS; i++) free(own.list[i]);
     free(t);
 }
 
 int ccurl_transport_apply(const ccurl_transport *t, CURL *e) {
     int failed = 0;
-    if (t->proxy) {
-        failed |= curl_easy_setopt(e, CURLOPT_PROXY, t->proxy);
+    const ccurl_transport_settings *s = &t->settings;
+    if (s->proxy) {
+        failed |= curl_easy_setopt(e, CURLOPT_PROXY, s->proxy);
         // With null, no_proxy of the environment would apply.
         failed |= curl_easy_setopt(e, CURLOPT_NOPROXY, "");
-        if (t->proxy_user) failed |= curl_easy_setopt(e, CURLOPT_PROXYUSERNAME, t->proxy_user);
-        if (t->proxy_password) failed |= curl_easy_setopt(e, CURLOPT_PROXYPASSWORD, t->proxy_password);
+        if (s->proxy_user) failed |= curl_easy_setopt(e, CURLOPT_PROXYUSERNAME, s->proxy_user);
+        if (s->proxy_password) failed |= curl_easy_setopt(e, CURLOPT_PROXYPASSWORD, s->proxy_password);
         // The job's headers are for the server only, and the proxy's headers are not part of the answer.
         failed |= curl_easy_setopt(e, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
         failed |= curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         failed |= curl_easy_setopt(e, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     }
-    if (t->interface) failed |= curl_easy_setopt(e, CURLOPT_INTERFACE, t->interface);
-    const char *ca = t->ca_file ? t->ca_file : t->loop->ca_file;
+    if (s->interface) failed |= curl_easy_setopt(e, CURLOPT_INTERFACE, s->interface);
+    const char *ca = s->ca_file ? s->ca_file : t->loop->ca_file;
     if (ca) {
         failed |= curl_easy_setopt(e, CURLOPT_CAINFO, ca);
         failed |= curl_easy_setopt(e, CURLOPT_CAPATH, NULL);
@@ -74,12 +65,12 @@ int ccurl_transport_apply(const ccurl_transport *t, CURL *e) {
         failed |= curl_easy_setopt(e, CURLOPT_CA_CACHE_TIMEOUT, 300L);
 #endif
     }
-    if (t->certificate_file) {
-        failed |= curl_easy_setopt(e, CURLOPT_SSLCERT, t->certificate_file);
-        failed |= curl_easy_setopt(e, CURLOPT_SSLKEY, t->key_file ? t->key_file : t->certificate_file);
+    if (s->certificate_file) {
+        failed |= curl_easy_setopt(e, CURLOPT_SSLCERT, s->certificate_file);
+        failed |= curl_easy_setopt(e, CURLOPT_SSLKEY, s->key_file ? s->key_file : s->certificate_file);
         // Without a password OpenSSL would ask for it on the terminal and wait.
         failed |= curl_easy_setopt(e, CURLOPT_KEYPASSWD, "");
     }
-    if (t->pins) failed |= curl_easy_setopt(e, CURLOPT_PINNEDPUBLICKEY, t->pins);
+    if (s->pins) failed |= curl_easy_setopt(e, CURLOPT_PINNEDPUBLICKEY, s->pins);
     return failed;
 }

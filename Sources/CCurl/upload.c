@@ -14,7 +14,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context) {
     int64_t length = cfiles_file_take(u->file, buffer, size * count);
     if (length >= 0) return (size_t)length;
     if (length == CFILES_LOST) {
-        u->transfer->changed_file = cfiles_file_path(u->file);
+        u->transfer->facts.changed_file = cfiles_file_path(u->file);
         return CURL_READFUNC_ABORT;
     }
     ccurl_transfer_await(u->transfer, u->file);

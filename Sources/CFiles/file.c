@@ -160,7 +160,8 @@ cfiles_file *cfiles_file_open(cfiles_disk *d, const char *path, bool is_first) {
         free(copy);
         return NULL;
     }
-    *f = (cfiles_file){.work = {.disk = d, .step = step, .destroy = destroy, .path = copy}, .path = copy, .is_first = is_first, .fd = -1};
+    *f = (cfiles_file){.path = copy, .is_first = is_first, .fd = -1};
+    f->work = (cfiles_work){.disk = d, .step = step, .destroy = destroy, .path = copy};
     pthread_mutex_lock(&d->lock);
     cfiles_disk_enqueue(&f->work);
     pthread_mutex_unlock(&d->lock);

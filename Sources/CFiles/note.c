@@ -75,7 +75,8 @@ int cfiles_note_write(cfiles_part *p, int64_t durable, bool sync_directory) {
     cfiles_suffixed(name, p->name, ".part.meta");
     cfiles_suffixed(fresh, p->name, ".part.meta.new");
     char *note = NULL;
-    int length = asprintf(&note, MARK "%s\n%sdurable %" PRId64 "\nend\n", p->work.disk->holder, p->text ? p->text : "", durable);
+    const char *holder = p->work.disk->holder, *text = p->text ? p->text : "";
+    int length = asprintf(&note, MARK "%s\n%sdurable %" PRId64 "\nend\n", holder, text, durable);
     if (length < 0) return ENOMEM;
     int fd = openat(p->directory, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     int why = fd < 0 ? errno : write_all(fd, note, (size_t)length);

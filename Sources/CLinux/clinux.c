@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <linux/sockios.h>
 #include <stddef.h>
+#include <stdbool.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -45,4 +47,14 @@ int clinux_unconfirmed(int descriptor) {
 int clinux_is_ignored(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// A look-up of a name needs four descriptors for a moment. Fewer than twice that count as a shortage.
+enum { SPARE = 8 };
+
+bool clinux_is_short_of_descriptors(void) {
+    int spare[SPARE], count = 0;
+    while (count < SPARE && (spare[count] = eventfd(0, EFD_CLOEXEC)) >= 0) count++;
+    for (int i = 0; i < count; i++) close(spare[i]);
+    return count < SPARE;
 }

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,18 @@ bool cresolver_address_is_public(const uint8_t *bytes, size_t length) {
     return true;
 }
 
+bool cresolver_socket_address_is_public(int family, const struct sockaddr *address, socklen_t length) {
+    if (family == AF_INET) {
+        struct sockaddr_in a;
+        memcpy(&a, address, sizeof a);
+        return cresolver_address_is_public((const uint8_t *)&a.sin_addr, 4);
+    }
+    if (family != AF_INET6 || length < sizeof(struct sockaddr_in6)) return false;
+    struct sockaddr_in6 a;
+    memcpy(&a, address, sizeof a);
+    return cresolver_address_is_public((const uint8_t *)&a.sin6_addr, 16);
+}
+
 int cresolver_address_text_is_public(const char *text) {
     uint8_t bytes[16];
     if (inet_pton(AF_INET, text, bytes) == 1) return cresolver_address_is_public(bytes, 4);
@@ -91,4 +104,21 @@ bool cresolver_address_is(const struct sockaddr_storage *a, socklen_t length, co
     if (getnameinfo(any, length, name, sizeof name, service, sizeof service, flags) != 0) return false;
     name[strcspn(name, "%")] = 0;
     return atoi(service) == port && strcmp(name, host) == 0;
+}
+
+uint16_t cresolver_socket_port(int fd) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } a = {0};
+    socklen_t length = sizeof a;
+    if (getsockname(fd, &a.any, &length) != 0) return 0;
+    return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
+}
+
+bool cresolver_socket_has_peer(int fd, const char *host, int port) {
+    struct sockaddr_storage a;
+    socklen_t length = sizeof a;
+    return getpeername(fd, (struct sockaddr *)&a, &length) == 0 && cresolver_address_is(&a, length, host, port);
 }

@@ -113,7 +113,8 @@ static void resolve(look_up *l, int family) {
     // With the `+` the addresses age in libcurl's cache like addresses that libcurl has looked up.
     int count = 0, start = snprintf(l->entry, sizeof l->entry, "+%s:%d:", l->host, l->port);
     for (const struct addrinfo *a = found; a; a = a->ai_next) {
-        if (++count <= MOST_ADDRESSES && write_address(l->entry + start, sizeof l->entry - (size_t)start, a->ai_addr)) continue;
+        size_t size = sizeof l->entry - (size_t)start;
+        if (++count <= MOST_ADDRESSES && write_address(l->entry + start, size, a->ai_addr)) continue;
         count = 0;
         break;
     }

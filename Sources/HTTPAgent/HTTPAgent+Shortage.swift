@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CLinux
 import JobModel
 
 /// A call that has found no free descriptor.
@@ -27,7 +28,7 @@ extension HTTPAgent {
 
     /// Closes idle connections if the process is nearly out of descriptors. Call it when another part has found none.
     public func closeIdleConnectionsIfShort() {
-        if ccurl_is_short_of_descriptors() { closeIdleConnections() }
+        if clinux_is_short_of_descriptors() { closeIdleConnections() }
     }
 
     /// Closes idle connections once: a shortage closes them, and the second call restores the real state.
@@ -44,7 +45,7 @@ extension HTTPAgent {
         case CURLE_COULDNT_CONNECT where unsafe result.out_of_descriptors: return true
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_CONNECT_ERROR, CURLE_OUT_OF_MEMORY, CURLE_INTERFACE_FAILED:
-            return ccurl_is_short_of_descriptors()
+            return clinux_is_short_of_descriptors()
         default: return false
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C half of HTTPAgent: connections. ccurl_transfer.h has the transfers. libcurl's callbacks are here. They append to
-// buffers and lists of C, which Swift reads afterwards, so no Swift code runs inside a callback.
+// The C half of HTTPAgent: the library and its connections. ccurl_transfer.h has the transfers. libcurl's callbacks are
+// here. They append to buffers and lists of C, which Swift reads afterwards, so no Swift code runs inside a callback.
 //
 // A `ccurl_loop` has two connection pools that are never mixed, one for public addresses only and one for all, and the
 // list of socket changes for the owner's epoll. A `ccurl_transport` has other connection settings and its own pools. A
@@ -51,8 +51,6 @@ bool ccurl_has_feature(unsigned bit);
 int64_t ccurl_now(void);
 /// The seconds since 1970, for dates in answers.
 int64_t ccurl_wall_seconds(void);
-/// Whether the process is nearly out of descriptors at this moment.
-bool ccurl_is_short_of_descriptors(void);
 
 // MARK: loop (loop.c)
 
@@ -90,7 +88,8 @@ typedef struct {
 } ccurl_transport_settings;
 
 /// Null without memory, or if there are too many transports (256).
-ccurl_transport *_Nullable ccurl_transport_create(ccurl_loop *_Nonnull loop, const ccurl_transport_settings *_Nonnull s);
+ccurl_transport *_Nullable ccurl_transport_create(
+    ccurl_loop *_Nonnull loop, const ccurl_transport_settings *_Nonnull s);
 /// Its transfers must be destroyed before it, and it before its loop.
 void ccurl_transport_destroy(ccurl_transport *_Nonnull t);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Downloads to disk, and files from disk, without HTTP. A `cfiles_disk` is one helper thread for all work that may block: opening,
-// reading, writing, hashing, syncing, renaming. The loop's thread only copies bytes into a part's ring and reads its
-// state. The disk's descriptor (an eventfd) becomes readable when a state has changed.
+// Downloads to disk, and files from disk, without HTTP. A `cfiles_disk` is one helper thread for all work that may
+// block: opening, reading, writing, hashing, syncing, renaming. The loop's thread only copies bytes into a part's ring
+// and reads its state. The disk's descriptor (an eventfd) becomes readable when a state has changed.
 //
 // A download of `a/b` is in `a/b.part` while it grows, with a note next to it, `a/b.part.meta`. The note contains the
 // writer, the owner's text, and how many bytes are durable. It is replaced as a whole, and never counts bytes that are
@@ -106,8 +106,8 @@ typedef enum { CFILES_FILE_OPENING, CFILES_FILE_OPEN, CFILES_FILE_REFUSED, CFILE
 /// ROOT: the root cannot be opened. OUTSIDE: the path leaves the root. LINK: it has a symbolic link. KIND: no regular
 /// file. DESCRIPTORS: too many open files.
 typedef enum {
-    CFILES_FILE_ROOT, CFILES_FILE_ABSENT, CFILES_FILE_OUTSIDE, CFILES_FILE_LINK, CFILES_FILE_KIND, CFILES_FILE_UNREADABLE,
-    CFILES_FILE_DESCRIPTORS,
+    CFILES_FILE_ROOT, CFILES_FILE_ABSENT, CFILES_FILE_OUTSIDE, CFILES_FILE_LINK, CFILES_FILE_KIND,
+    CFILES_FILE_UNREADABLE, CFILES_FILE_DESCRIPTORS,
 } cfiles_file_refusal;
 
 typedef struct {
@@ -131,8 +131,8 @@ cfiles_file_status cfiles_file_look(const cfiles_file *_Nonnull file);
 /// Frees the file. The pointer is void afterwards. The transfer that sends it must be stopped before.
 void cfiles_file_free(cfiles_file *_Nonnull file);
 
-/// What `cfiles_file_take` returns without bytes. WAIT: the thread has not read them yet; the descriptor becomes readable
-/// when it has. LOST: they cannot be sent.
+/// What `cfiles_file_take` returns without bytes. WAIT: the thread has not read them yet. Then the descriptor becomes
+/// readable. LOST: they cannot be sent.
 enum { CFILES_WAIT = -1, CFILES_LOST = -2 };
 
 /// Copies the next bytes of an open file, at most `length`, and returns their number; 0 at the end.

@@ -10,6 +10,7 @@
 #include <sys/timerfd.h>
 #include <malloc.h>
 #include <spawn.h>
+#include <stdbool.h>
 
 // pipe2(2) with O_CLOEXEC, so that no child of another thread inherits an end.
 int clinux_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
@@ -23,5 +24,7 @@ int clinux_terminal_size(int descriptor, int *_Nonnull columns, int *_Nonnull ro
 int clinux_unconfirmed(int descriptor);
 // Whether a signal is ignored, like SIGHUP under nohup(1). SIG_IGN is a macro that Swift cannot import.
 int clinux_is_ignored(int signal);
+// Whether the process is nearly out of descriptors at this moment.
+bool clinux_is_short_of_descriptors(void);
 
 #endif

@@ -34,10 +34,16 @@ bool cresolver_lookups_next(
 
 /// Whether a call to public addresses only may use this IPv4 (4 bytes) or IPv6 (16 bytes) address in network order.
 bool cresolver_address_is_public(const uint8_t *_Nonnull bytes, size_t length);
+/// The same for the address of a socket. False for other families.
+bool cresolver_socket_address_is_public(int family, const struct sockaddr *_Nonnull address, socklen_t length);
 /// The same for a text in the form of inet_pton; -1 if it is not an address.
 int cresolver_address_text_is_public(const char *_Nonnull text);
 /// Whether this is the address that libcurl calls `host`, without the scope of a link-local one (`fe80::1%eth0`).
 bool cresolver_address_is(
     const struct sockaddr_storage *_Nonnull address, socklen_t length, const char *_Nonnull host, int port);
+/// The local port of a socket; 0: unknown.
+uint16_t cresolver_socket_port(int fd);
+/// Whether the remote end of the socket has this address.
+bool cresolver_socket_has_peer(int fd, const char *_Nonnull host, int port);
 
 #endif
