@@ -50,8 +50,8 @@ let package = Package(
         .target(name: "CResolver", cSettings: gnu),
         // libcurl uses libssl for TLS. idle.c asks libssl whether it holds bytes for a connection without a request.
         .target(
-            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CCoding", "CFiles", "CResolver"], cSettings: gnu,
-            linkerSettings: [.linkedLibrary("ssl")]),
+            name: "CCurl", dependencies: ["CCurlSystem", "CCryptoSystem", "CCoding", "CFiles", "CResolver"],
+            cSettings: gnu + [.headerSearchPath(".")], linkerSettings: [.linkedLibrary("ssl")]),
         .target(name: "CLinux", cSettings: gnu),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CXMLSystem", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),

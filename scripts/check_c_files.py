@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails if the files of a C target use each other in a circle.
+"""Fails if the files or the folders of a C target use each other in a circle.
 
 A file uses another one if it names a function or variable that the other one defines. So the files of a target form
 layers, and each can be understood without the files above it.
@@ -16,8 +16,8 @@ VARIABLE = re.compile(r"^(?!static\b|typedef\b|extern\b)[A-Za-z_][\w \t*]*?\b(\w
 
 
 def find_uses(folder: Path) -> dict[str, dict[str, set[str]]]:
-    """For each file of a folder, the other files that it uses, with the names that it uses of them."""
-    texts = {file.name: COMMENTS_AND_TEXTS.sub(" ", file.read_text()) for file in sorted(folder.glob("**/*.c"))}
+    """For each file of a folder, the other files that it uses, with the names."""
+    texts = {str(file.relative_to(folder)): COMMENTS_AND_TEXTS.sub(" ", file.read_text()) for file in sorted(folder.glob("**/*.c"))}
     home = {name: file for file, text in texts.items() for name in FUNCTION.findall(text) + VARIABLE.findall(text)}
     uses: dict[str, dict[str, set[str]]] = {}
     for file, text in texts.items():
@@ -28,8 +28,19 @@ def find_uses(folder: Path) -> dict[str, dict[str, set[str]]]:
     return uses
 
 
+def find_folder_uses(uses: dict[str, dict[str, set[str]]]) -> dict[str, dict[str, set[str]]]:
+    """The same for the folders below a target."""
+    folders: dict[str, dict[str, set[str]]] = {str(Path(file).parent): {} for file in uses}
+    for file, used_files in uses.items():
+        for used, names in used_files.items():
+            user, other = str(Path(file).parent), str(Path(used).parent)
+            if user != other:
+                folders[user].setdefault(other, set()).update(names)
+    return folders
+
+
 def find_circle(uses: dict[str, dict[str, set[str]]]) -> list[str]:
-    """The files of one circle, the first one also at the end; empty if there is none."""
+    """The files of one circle. The first one also stands at the end. Without a circle the list is empty."""
     done: set[str] = set()
 
     def visit(file: str, path: list[str]) -> list[str]:
@@ -49,11 +60,12 @@ def find_circle(uses: dict[str, dict[str, set[str]]]) -> list[str]:
 def main() -> int:
     failed = False
     for folder in sorted(Path("Sources").glob("C*")):
-        uses = find_uses(folder)
-        circle = find_circle(uses)
-        for user, used in zip(circle, circle[1:]):
-            print(f"{folder}: {user} uses {used}: {', '.join(sorted(uses[user][used]))}")
-            failed = True
+        files = find_uses(folder)
+        for uses in files, find_folder_uses(files):
+            circle = find_circle(uses)
+            for user, used in zip(circle, circle[1:]):
+                print(f"{folder}: {user} uses {used}: {', '.join(sorted(uses[user][used]))}")
+                failed = True
     return 1 if failed else 0
 
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of this target in their layers. Each file calls only files that stand before it.
-//
-// - library.c, waiting.c: the library and the clock; lists of transfers that wait.
-// - Connections: table.c, names.c, store.c, closing.c, idle.c, pool.c, descriptors.c, socket.c, transport.c, loop.c.
-// - Answers: answer_room.c, coding.c, download.c, answer.c, result.c. Requests: upload.c, request.c.
-// - Transfers: callbacks.c, options.c, sending.c, transfer.c, pace.c.
+// Connections of a loop. The folders of this target are its layers: Connections, Answers, Requests, Transfers. No file
+// calls a function of a later folder.
 #ifndef CCURL_CONNECTIONS_H
 #define CCURL_CONNECTIONS_H
 
@@ -103,6 +99,17 @@ struct ccurl_transport {
     ccurl_transport_settings settings;
 };
 
+// waiting.c
+/// Adds the transfer to a list, FOR_FILE or FOR_ROOM, and removes it.
+void ccurl_waiting_join(ccurl_transfer *t, int list);
+void ccurl_waiting_leave(ccurl_transfer *t, int list);
+/// Sets the file that it waits for; null: none.
+void ccurl_transfer_await(ccurl_transfer *t, cfiles_file *file);
+// tls.c
+/// The OpenSSL connection of a transfer. Null without one, or if libcurl does not expose it.
+struct ssl_st *ccurl_tls_of(CURL *easy);
+/// Checks, once the connection is up, whether its server asks for a client certificate.
+void ccurl_certificate_look(ccurl_transfer *t);
 // table.c
 /// Drops the previous socket of this number. The kernel has removed it from the owner's epoll set when it was closed.
 /// The wanted interest stays: libcurl does not request it again if the new socket has the same number and direction.

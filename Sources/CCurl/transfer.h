@@ -115,12 +115,6 @@ struct ccurl_transfer {
     char error_text[CURL_ERROR_SIZE];
 };
 
-// waiting.c
-/// Adds the transfer to a list, FOR_FILE or FOR_ROOM, and removes it.
-void ccurl_waiting_join(ccurl_transfer *t, int list);
-void ccurl_waiting_leave(ccurl_transfer *t, int list);
-/// Sets the file that it waits for; null: none.
-void ccurl_transfer_await(ccurl_transfer *t, cfiles_file *file);
 // store.c
 bool ccurl_buffer_reserve(ccurl_buffer *b, size_t more);
 /// Appends decoded bytes to the answer. False without room.
@@ -130,8 +124,6 @@ void ccurl_forget_raw(ccurl_transfer *t);
 /// Whether the answer has no body by its status or method. Its headers do not matter.
 bool ccurl_has_no_body(const ccurl_transfer *t);
 // closing.c
-/// The OpenSSL connection of a transfer. Null without one, or if libcurl does not expose it.
-struct ssl_st *ccurl_tls_of(CURL *easy);
 /// Determines, after the headers, whether the end of a TLS connection ends the body.
 void ccurl_closing_begin(ccurl_transfer *t);
 /// Checks whether that end was announced. Call it until the transfer leaves its connection.
@@ -140,8 +132,6 @@ void ccurl_closing_look(ccurl_transfer *t);
 bool ccurl_answer_is_whole(const ccurl_transfer *t);
 /// Whether headers and body are complete over HTTP/2, and no error of the stream is known.
 bool ccurl_stream_is_whole(const ccurl_transfer *t);
-/// Checks, once the connection is up, whether its server asks for a client certificate.
-void ccurl_certificate_look(ccurl_transfer *t);
 // answer_room.c
 /// Whether the answer needs more room before it can take so many bytes.
 bool ccurl_lacks_room(const ccurl_transfer *t, size_t more);
