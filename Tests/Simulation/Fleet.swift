@@ -78,6 +78,8 @@ final class Fleet {
     /// Whether the database has a shortage at this moment.
     var isShort: Bool { timeline.now >= shortFrom && timeline.now < shortFrom + scenario.shortage }
     private var shortFrom: UInt64 = 0
+    /// The decisions of all workers so far.
+    var trace = Trace()
 
     init(seed: UInt64, _ scenario: Scenario) {
         random = Randomness(seed: seed)
@@ -109,8 +111,8 @@ final class Fleet {
         }
     }
 
-    /// Runs to the end, and returns the faults that it found.
-    func run() -> [String] {
+    /// Runs to the end. `queue.faults` has the faults that it found.
+    func run() {
         let start = timeline.now
         faultsEnd = start + scenario.span + 3 * second
         if scenario.shortage > 0 { shortFrom = start + random.number(0...scenario.span) }
@@ -127,7 +129,11 @@ final class Fleet {
             timeline.run(until: end)
         }
         check()
-        return queue.faults
+        for (id, job) in queue.jobs.sorted(by: { $0.key < $1.key }) {
+            trace.add(
+                .end, id, Int64(job.final?.unicodeScalars.first?.value ?? 0), Int64(job.sends),
+                Int64(job.startedAt ?? 0))
+        }
     }
 
     private var isDone: Bool {

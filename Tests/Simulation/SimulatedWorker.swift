@@ -155,6 +155,7 @@ final class SimulatedWorker {
         let hasDuties = duties?.isReady == true
         if hasDuties && dispatcher.worker > 0 { moment = min(moment, schedule.beat) }
         if let due = dispatcher.nextLook(canSurvey: hasDuties && !isSurveying) { moment = min(moment, due) }
+        world.trace.add(.sleep, Int64(clamping: moment))
         guard moment < .max, moment < wake || wake < world.timeline.now else { return }
         wake = moment
         world.timeline.at(moment) { [self] in
@@ -179,6 +180,7 @@ final class SimulatedWorker {
         isSurveying = true
         let number = dispatcher.worker
         let step = dispatcher.surveyCursor.next(dispatcher.knownTracks)
+        world.trace.add(.survey, Int64(step.after), Int64(step.limit), Int64(step.above ?? -1))
         session.send { [self] in
             let seen = world.queue.survey(step)
             return .init(commit: {
@@ -192,6 +194,7 @@ final class SimulatedWorker {
 
     private func apply(_ change: PickupMode.Change) {
         guard change != .none else { return }
+        world.trace.add(.pickup, change == .listen ? 1 : 0)
         let number = dispatcher.worker
         guard let duties, duties.isReady, number > 0 else { return dispatcher.pickup.connectionLost() }
         duties.send { [self] in
@@ -204,6 +207,7 @@ final class SimulatedWorker {
 
     private func enlist() {
         guard jobs?.isReady == true, let (old, held) = dispatcher.beginEnlisting() else { return }
+        world.trace.add(old: old, held: held)
         jobs?.send { [self] in
             .init(commit: { [self] in
                 let (number, kept) = world.queue.enlist(old: old, held: held)
@@ -216,6 +220,7 @@ final class SimulatedWorker {
     }
 
     private func send(_ number: UInt64, _ exchange: Exchange) {
+        world.trace.add(exchange)
         let worker = dispatcher.worker
         let queue = world.queue
         jobs?.send { [self] in
@@ -250,6 +255,7 @@ final class SimulatedWorker {
     }
 
     private func prepare(_ number: UInt64, _ leases: [Lease]) {
+        for lease in leases { world.trace.add(.preparation, lease.jobID) }
         let worker = dispatcher.worker
         let isShort = world.isShort
         let isRefused = isShort || world.hasFaults && world.random.chance(2)
@@ -295,6 +301,7 @@ final class SimulatedWorker {
     /// Judges an answer. Some answers take too long, and some statements fail for a reason outside the answer.
     private func judge(_ task: JudgingWork.Task) {
         guard case .attempt(let attempt) = task.work else { return }
+        world.trace.add(.judgement, attempt.lease.jobID, Int64(task.limit))
         let isTooExpensive = SimulatedWorker.isTooExpensive(attempt.lease.jobID)
         let fails = world.hasFaults && world.random.chance(10)
         judging?.send { [self] in
@@ -302,16 +309,15 @@ final class SimulatedWorker {
                 let stored =
                     isTooExpensive || fails ? 0 : world.queue.finish([attempt], worker: task.worker)
                 return { [self] in
-                    let now = world.timeline.now
                     if isTooExpensive {
                         let end = task.sentAt + UInt64(task.limit) * 1_000_000
-                        world.timeline.at(max(now, end)) { [self] in
+                        world.timeline.at(max(world.timeline.now, end)) { [self] in
                             deliver { [self] in
                                 _ = dispatcher.judgementFailed(task.number, .cancelled, now: world.timeline.now)
                             }
                         }
                     } else if fails {
-                        _ = dispatcher.judgementFailed(task.number, .other, now: now)
+                        _ = dispatcher.judgementFailed(task.number, .other, now: world.timeline.now)
                     } else {
                         _ = dispatcher.judgementReturned(task.number, isStored: stored > 0)
                     }
@@ -343,6 +349,7 @@ final class SimulatedWorker {
 
     private func call(_ job: ClaimedJob, _ slot: Int) {
         world.started(job, by: self)
+        world.trace.add(.call, job.lease.jobID, Int64(slot))
         lastStarted[job.lease.track] = job.lease.seq
         lastCall += 1
         let mine = lastCall
