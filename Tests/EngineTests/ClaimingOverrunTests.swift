@@ -28,7 +28,7 @@ struct ClaimingOverrunTests: DispatcherCases {
     @Test func `an answer that overruns twice on the claiming session moves to the judging session`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })
-        dispatcher.isDraining = true
+        dispatcher.drain()
         prepareAll(&dispatcher)
         for slot in slots {
             dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
@@ -60,7 +60,7 @@ struct ClaimingOverrunTests: DispatcherCases {
     @Test func `a database that is too slow for ten minutes fails no job`() {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { rich($0) })
-        dispatcher.isDraining = true
+        dispatcher.drain()
         prepareAll(&dispatcher)
         for slot in slots {
             dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
@@ -130,7 +130,7 @@ struct ClaimingOverrunTests: DispatcherCases {
     @Test func `an overrunning preparation is repeated job by job, and a job that overruns alone waits`() {
         var dispatcher = dispatcher(capacity: 9)
         _ = claim(&dispatcher, (1...9).map { rich($0) })
-        dispatcher.isDraining = true
+        dispatcher.drain()
         var time = moment
         var sizes: [Int] = []
         for _ in 0..<40 {
@@ -152,7 +152,7 @@ struct ClaimingOverrunTests: DispatcherCases {
     @Test func `if no job can be prepared in time, all jobs go back without an attempt`() {
         var dispatcher = dispatcher(capacity: 9)
         _ = claim(&dispatcher, (1...9).map { rich($0) })
-        dispatcher.isDraining = true
+        dispatcher.drain()
         var time = moment
         var sizes: [Int] = []
         while let (number, leases) = dispatcher.nextPreparation(now: time) {

@@ -132,7 +132,7 @@ struct DeferredAttemptsTests {
     @Test(arguments: [false, true])
     func `a result that waits for a lock outside its row is isolated and retried`(isDraining: Bool) {
         var dispatcher = dispatcher(ended: 60)
-        dispatcher.isDraining = isDraining
+        if isDraining { dispatcher.drain() }
         let second: UInt64 = 1_000_000_000
         var time = moment
         var stored: [Int64: UInt64] = [:]
@@ -181,7 +181,7 @@ struct DeferredAttemptsTests {
         dispatcher.connectionLost([], now: moment)
         #expect(dispatcher.beginEnlisting()?.held.map(\.seq) == [1])
         _ = dispatcher.enlisted(2, held: [1])
-        dispatcher.isDraining = true
+        dispatcher.drain()
         var time = moment
         for _ in 0..<3 {
             let question = dispatcher.nextQuestion(now: time)

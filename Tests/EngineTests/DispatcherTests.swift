@@ -87,7 +87,7 @@ struct DispatcherTests: DispatcherCases {
     @Test(arguments: 0..<9) func `the only unstorable attempt of a batch is found and fails alone`(bad: Int) {
         var dispatcher = dispatcher(capacity: 9)
         let slots = claim(&dispatcher, (1...9).map { job($0) })
-        dispatcher.isDraining = true
+        dispatcher.drain()
         for slot in slots {
             dispatcher.callEnded(slot: slot, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
         }
@@ -183,7 +183,7 @@ struct DispatcherTests: DispatcherCases {
         var dispatcher = dispatcher()
         let jobs = [job(1), job(2), job(3, isAtMostOnce: true), job(4, isAtMostOnce: true)]
         let slots = claim(&dispatcher, jobs)
-        dispatcher.isDraining = true
+        dispatcher.drain()
         for (slot, sent) in zip(slots, [SentState.no, .maybe, .no, .maybe]) {
             dispatcher.callCutOff(slot: slot, sent: sent, now: moment)
         }
@@ -207,7 +207,7 @@ struct DispatcherTests: DispatcherCases {
 
     @Test func `a draining worker neither claims jobs nor surveys tracks`() {
         var dispatcher = dispatcher()
-        dispatcher.isDraining = true
+        dispatcher.drain()
         let claims = dispatcher.nextExchange(now: moment) != nil
         #expect(!claims)
         #expect(dispatcher.surveyBegins(now: moment * 2) == false)

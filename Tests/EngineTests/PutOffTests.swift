@@ -10,11 +10,11 @@ import Testing
 struct PutOffTests {
     private let moment: UInt64 = 5_000_000_000
 
-    /// A dispatcher that has claimed jobs with preparations for all its slots, and claims no more.
-    private func dispatcher(rich count: Int) -> Dispatcher {
+    /// A dispatcher that has claimed jobs with preparations for all its slots, and claims no more while it drains.
+    private func dispatcher(rich count: Int, isDraining: Bool = true) -> Dispatcher {
         var dispatcher = Dispatcher.surveyed(capacity: count, at: moment)
         claim(&dispatcher, 1...Int64(count))
-        dispatcher.isDraining = true
+        if isDraining { dispatcher.drain() }
         return dispatcher
     }
 
@@ -58,8 +58,7 @@ struct PutOffTests {
     }
 
     @Test func `a failed preparation of a cancelled job does not end the next job in its slot`() {
-        var dispatcher = dispatcher(rich: 1)
-        dispatcher.isDraining = false
+        var dispatcher = dispatcher(rich: 1, isDraining: false)
         let number = dispatcher.nextPreparation(now: moment)?.number ?? 0
         #expect(dispatcher.jobCancelled(1, fence: 7, now: moment) == 0)
         claim(&dispatcher, 2...2)

@@ -110,7 +110,7 @@ final class SimulatedWorker {
     /// Drains the worker: it takes no new jobs. Running calls are cut off at its end.
     func drain() {
         deliver { [self] in
-            dispatcher.isDraining = true
+            dispatcher.drain()
             for slot in dispatcher.slots.running.map(\.slot).sorted() {
                 let sent: SentState = calls.removeValue(forKey: slot) == nil ? .no : .maybe
                 dispatcher.callCutOff(slot: slot, sent: sent, now: world.timeline.now)

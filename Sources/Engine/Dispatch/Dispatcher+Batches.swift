@@ -133,7 +133,7 @@ extension Dispatcher {
     func refusalDeadline(now: UInt64) -> UInt64? {
         let write = writeThrottle.deadline(
             hasFinished: !finished.isEmpty, isUnderWay: isWriting, isDraining: isDraining, now: now)
-        let claim = takesJobs ? writeThrottle.claimDeadline(now: now) : nil
+        let claim = lifecycle.takesJobs ? writeThrottle.claimDeadline(now: now) : nil
         return [write, claim].lazy.compactMap { $0 }.min()
     }
 }

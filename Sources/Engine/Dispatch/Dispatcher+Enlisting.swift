@@ -9,8 +9,7 @@ extension Dispatcher {
     /// Records that the claiming connection is lost, and the worker's number with it. `numbers` are the exchanges and
     /// preparations without an answer.
     mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
-        giveUpNumber()
-        isEnlisting = false
+        lifecycle.numberLost()
         deferred.connectionLost()
         for number in numbers {
             let batch = exchanges[number]?.batch
@@ -26,19 +25,15 @@ extension Dispatcher {
     /// Begins to request a number. Returns the old number and the leases that are still needed. Nil if a request is
     /// already under way.
     mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
-        guard !isEnlisting else { return nil }
-        giveUpNumber()
-        isEnlisting = true
+        guard let former = lifecycle.requestNumber() else { return nil }
         // A finish under way may fail, and its attempts come back. So their leases are needed too.
         let underWay = exchanges.values.flatMap { $0.batch?.attempts ?? [] }
         let waiting = deferred.leases + writeThrottle.refused.leases + judging.leases
-        return (formerWorker, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + waiting)
+        return (former, slots.running.map(\.job.lease) + (finished + underWay).map(\.lease) + waiting)
     }
 
     /// Records that the request could not be sent, or was refused.
-    mutating func enlistingFailed() {
-        isEnlisting = false
-    }
+    mutating func enlistingFailed() { lifecycle.requestFailed() }
 
     /// Records the new number.
     ///
@@ -47,9 +42,7 @@ extension Dispatcher {
     ///   - isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
     /// - Returns: the slots, now free, of calls whose lease no longer holds. Their jobs run elsewhere or are done.
     mutating func enlisted(_ number: Int32, held: Set<Int64>, isOtherDatabase: Bool = false) -> [Int] {
-        isEnlisting = false
-        worker = number
-        formerWorker = number
+        lifecycle.numberGiven(number)
         let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
         for slot in lost { free(slot, now: 0) }
         if isOtherDatabase {
@@ -66,10 +59,5 @@ extension Dispatcher {
         widenClaimScope()
         pollSchedule = PollSchedule()
         return lost
-    }
-
-    private mutating func giveUpNumber() {
-        if worker > 0 { formerWorker = worker }
-        worker = 0
     }
 }

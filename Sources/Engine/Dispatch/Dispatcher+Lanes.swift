@@ -59,7 +59,7 @@ extension Dispatcher {
         let free = isDraining ? 0 : max(0, slots.freeCount - reserved)
         return lanes.deadline(
             free: free, canRequest: canRequest,
-            claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && takesJobs,
+            claims: canClaim && exchanges.isEmpty && now >= max(restUntil, pausedUntil) && lifecycle.takesJobs,
             now: now
         ) { knownTracks.isWanted($0) }
     }

@@ -27,7 +27,9 @@ extension Dispatcher {
 
     /// How many slots a claim may fill, as far as slots and memory allow it. 0 if no track is known to have work.
     var freeToClaim: Int {
-        guard claimScope != .nowhere, takesJobs, knownTracks.canVisit, slots.freeCount > reserved else { return 0 }
+        guard claimScope != .nowhere, lifecycle.takesJobs, knownTracks.canVisit, slots.freeCount > reserved else {
+            return 0
+        }
         return memory.claimable(slots.freeCount - reserved, unwritten: unwritten.bytes)
     }
 

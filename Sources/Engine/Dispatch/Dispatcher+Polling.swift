@@ -6,7 +6,7 @@ internal import JobModel
 extension Dispatcher {
     /// Looks for unannounced jobs when the poll interval is over.
     mutating func poll(now: UInt64) -> PickupMode.Change {
-        guard worker > 0, takesJobs, slots.freeCount > 0, now >= pollSchedule.poll else { return .none }
+        guard lifecycle.takesJobs, slots.freeCount > 0, now >= pollSchedule.poll else { return .none }
         pollSchedule.poll = now + pickup.interval
         guard exchanges.isEmpty else { return .none }
         widenClaimScope()
@@ -28,7 +28,7 @@ extension Dispatcher {
 
     /// When to look for jobs again if nothing happens before. Nil while all slots are taken.
     func nextLook(canSurvey: Bool) -> UInt64? {
-        guard worker > 0, takesJobs, slots.freeCount > 0 else { return nil }
+        guard lifecycle.takesJobs, slots.freeCount > 0 else { return nil }
         return canSurvey ? min(pollSchedule.poll, pollSchedule.surveyDue) : pollSchedule.poll
     }
 

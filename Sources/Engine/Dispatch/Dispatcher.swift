@@ -54,20 +54,7 @@ struct Dispatcher: ~Copyable {
     private(set) var restUntil: UInt64 = 0
     /// After a failed claim, claims until this moment take leases only.
     private var leasesOnlyUntil: UInt64 = 0
-    /// Set when the worker stops claiming, to drain.
-    var isDraining = false
-    /// True if no heartbeat has reached the database for so long that other workers may declare this one lost. They
-    /// would then call newly claimed jobs a second time.
-    var isUnheard = false
-    /// Whether the worker takes new jobs.
-    var takesJobs: Bool { !isDraining && !isUnheard }
-
-    /// This worker's number; 0 while it has no valid one.
-    var worker: Int32 = 0
-    var isEnlisting = false
-    /// The last number. The next one takes its leases over.
-    var formerWorker: Int32 = 0
-
+    var lifecycle = Lifecycle()
     var knownTracks = KnownTracks()
     var surveyCursor = SurveyCursor()
     /// The permits of lanes with limits.
@@ -93,6 +80,21 @@ struct Dispatcher: ~Copyable {
         judging.limit = self.memory.judgingShare
         slots = SlotTable(count: capacity)
         pickup = PickupMode(canListen: canListen)
+    }
+
+    /// This worker's number; 0 while it has no valid one.
+    var worker: Int32 { lifecycle.worker }
+
+    /// Whether the worker takes no new jobs, because it is about to end.
+    var isDraining: Bool { lifecycle.isDraining }
+
+    /// Stops claiming. Running calls go on, and all results are stored.
+    mutating func drain() { lifecycle.drain() }
+
+    /// Whether the heartbeats of a worker with a number are overdue. Then it claims nothing.
+    var isUnheard: Bool {
+        get { lifecycle.isUnheard }
+        set { lifecycle.heartbeats(areOverdue: newValue) }
     }
 
     /// The next exchange, nil if none is due. Send it at once, or take it back.
@@ -170,7 +172,7 @@ struct Dispatcher: ~Copyable {
         let held = pollSchedule.heldUntil > now ? pollSchedule.heldUntil : nil
         let moments = [
             exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparationDeadline(now: now), held,
-            refusalDeadline(now: now), takesJobs ? claimPause.deadline(now: now) : nil,
+            refusalDeadline(now: now), lifecycle.takesJobs ? claimPause.deadline(now: now) : nil,
         ]
         return moments.lazy.compactMap { $0 }.min()
     }

@@ -15,7 +15,7 @@ extension RunLoop {
         }
         let (seconds, fraction) = configuration.drain.components
         shutdown.drainDeadline = now + UInt64(seconds) * 1_000_000_000 + UInt64(fraction / 1_000_000_000)
-        dispatcher.isDraining = true
+        dispatcher.drain()
         configuration.log(.draining(inFlight: dispatcher.slots.inUse))
         if dispatcher.pickup.isListening { setIdle(false) }
         schedule.beat = 0
