@@ -29,7 +29,7 @@ struct PutOffTests {
     @Test func `a job whose preparation waits for a lock is handed back while others are prepared`() {
         var dispatcher = dispatcher(rich: 9)
         var time = moment
-        var waits: [(at: UInt64, count: Int, hasShortLockTimeout: Bool?, recovery: ExchangeRecovery)] = []
+        var waits: [(at: UInt64, count: Int, hasShortLockTimeout: Bool, recovery: ExchangeRecovery)] = []
         var prepared: [Int64: UInt64] = [:]
         for _ in 0..<100 where dispatcher.finished.isEmpty {
             guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
@@ -37,7 +37,7 @@ struct PutOffTests {
                 time = due
                 continue
             }
-            let hasShortLockTimeout = dispatcher.preparations[number]?.hasShortLockTimeout
+            let hasShortLockTimeout = dispatcher.preparations.hasShortLockTimeout(number)
             let after = (time - moment) / 1_000_000
             if leases.contains(where: { $0.seq == 5 }) {
                 let recovery = dispatcher.preparationFailed(number, .locked, now: time)
@@ -78,7 +78,7 @@ struct PutOffTests {
         var prepared = 0
         for _ in 0..<200 {
             guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
-                guard let due = dispatcher.preparationDeadline(now: time), due < moment + seconds * 1_000_000_000
+                guard let due = dispatcher.preparations.deadline(now: time), due < moment + seconds * 1_000_000_000
                 else { break }
                 time = due
                 continue

@@ -37,7 +37,7 @@ final class SimulatedWorker {
         let jobs = SimulatedSession(
             world, self, ready: { [unowned self] in enlist() },
             lost: { [unowned self] in
-                let numbers = Array(dispatcher.exchanges.keys) + Array(dispatcher.preparations.keys)
+                let numbers = dispatcher.exchanges.keys + [dispatcher.preparations.number].compactMap { $0 }
                 dispatcher.connectionLost(numbers.sorted(), now: world.timeline.now)
             })
         let duties = SimulatedSession(

@@ -107,7 +107,7 @@ extension Dispatcher {
     /// The next question about locked rows, nil if none is due. Send it at once, or take it back.
     mutating func nextQuestion(now: UInt64) -> (number: UInt64, leases: [Lease])? {
         guard worker > 0, now >= restUntil, !deferred.isEmpty else { return nil }
-        let number = takeNumber()
+        let number = numbers.take()
         let leases = deferred.ask(number, isDraining: isDraining, now: now)
         return leases.isEmpty ? nil : (number, leases)
     }

@@ -18,9 +18,8 @@ extension Dispatcher {
         hooks: Set<Int>, now: UInt64, transfer: (_ slot: Int, _ claim: RunningCall) -> RunningCall?
     ) -> [RunningCall] {
         let moment = now - min(now, Dispatcher.shortCall)
-        let bodies = Dictionary(
-            waitingBodies.map { ($0.entry.slot, $0.since) }, uniquingKeysWith: { first, _ in first })
-        let unready = Set((unprepared + preparations.values.flatMap(\.entries)).map(\.slot))
+        let bodies = waitingBodies.starts
+        let unready = preparations.slots
         var calls = slots.jobs(claimedBy: moment).map { slot, job, claimedAt in
             var call = RunningCall(lease: job.lease, phase: .prepare, since: claimedAt)
             if let began = bodies[slot] {

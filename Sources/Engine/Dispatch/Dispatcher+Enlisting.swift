@@ -13,12 +13,11 @@ extension Dispatcher {
         deferred.connectionLost()
         for number in numbers {
             let batch = exchanges[number]?.batch
-            let entries = preparations[number]?.entries.count ?? 0
+            carryOut(preparations.connectionLost(number, now: now), now: now)
             takeBack(number, now: now)
             // The statement itself may have crashed the server process, and would do so each time. So it counts as
             // refused.
             if let batch { _ = refuse(batch, now: now) }
-            if entries > 0 { _ = refusePreparation(entries, now: now) }
         }
     }
 

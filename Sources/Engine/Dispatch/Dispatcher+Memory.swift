@@ -3,28 +3,8 @@
 internal import JobModel
 internal import JobStore
 
-/// A job whose body stays in the database until the memory budget has room for it.
-struct WaitingBody {
-    var entry: Preparation.Entry
-    var body: MemoryBudget.Body
-    var since: UInt64
-}
-
 // Memory: jobs with large bodies wait in their slots until the budget has room, and so do answers. Other jobs go on.
 extension Dispatcher {
-    /// The memory that a body needs. A plain body exists once, and twice while it is fetched. Parts and forms exist
-    /// twice, and libpq also buffers their row while they are fetched.
-    private func charge(for body: LargeBody) -> MemoryBudget.Body {
-        body.isPlain
-            ? MemoryBudget.Body(cost: body.bytes, fetch: body.bytes)
-            : MemoryBudget.Body(cost: 2 * body.bytes, fetch: 3 * body.bytes)
-    }
-
-    /// Records that a job with a large body has a slot and waits for memory.
-    mutating func bodyWaits(_ entry: Preparation.Entry, _ body: LargeBody, now: UInt64) {
-        waitingBodies.append(WaitingBody(entry: entry, body: charge(for: body), since: now))
-    }
-
     /// How many slots a claim may fill, as far as slots and memory allow it. 0 if no track is known to have work.
     var freeToClaim: Int {
         guard claimScope != .nowhere, lifecycle.takesJobs, knownTracks.canVisit, slots.freeCount > reserved else {
@@ -54,8 +34,8 @@ extension Dispatcher {
         _ answers: [MemoryBudget.Waiting], now: UInt64
     ) -> [(slot: Int, room: Int)] {
         let unwritten = unwritten
-        waitingBodies.removeAll { slots.job(in: $0.entry.slot, $0.entry.lease) == nil }
-        let oldest = [answers.first?.since, waitingBodies.first?.since].compactMap { $0 }.min()
+        waitingBodies.dropEnded(slots)
+        let oldest = [answers.first?.since, waitingBodies.oldest].compactMap { $0 }.min()
         memory.looks(oldest: oldest, now: now)
         let grants = answers.compactMap { answer in
             memory.grant(answer, unwritten: unwritten).map { (slot: answer.slot, room: $0) }
@@ -65,19 +45,17 @@ extension Dispatcher {
     }
 
     private mutating func admitBodies(_ unwritten: MemoryBudget.Unwritten, now: UInt64) {
-        var still: [WaitingBody] = []
-        for waiting in waitingBodies {
+        for waiting in waitingBodies.takeAll() {
             if !memory.fits(waiting.body) {
                 callRefused(slot: waiting.entry.slot, Dispatcher.tooLarge(memory.total), now: now)
             } else if worker > 0,
                 memory.admitBody(waiting.entry.slot, waiting.body, since: waiting.since, unwritten: unwritten)
             {
-                unprepared.append(waiting.entry)
+                preparations.put(waiting.entry)
             } else {
-                still.append(waiting)
+                waitingBodies.putBack(waiting)
             }
         }
-        waitingBodies = still
     }
 
     private static func tooLarge(_ total: Int) -> Verdict {
@@ -89,7 +67,7 @@ extension Dispatcher {
 
     /// The jobs of a preparation whose bodies the database returns in slices.
     func sliced(_ number: UInt64) -> [Int64] {
-        (preparations[number]?.entries ?? []).compactMap { entry in
+        preparations.entries(number).compactMap { entry in
             let job = slots.job(in: entry.slot, entry.lease)
             return job?.largeBody?.comesInSlices == true ? entry.lease.jobID : nil
         }

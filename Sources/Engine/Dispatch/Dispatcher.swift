@@ -25,29 +25,16 @@ struct Dispatcher: ~Copyable {
     private(set) var reserved = 0
     /// Transactions without an answer, by number.
     private(set) var exchanges: [UInt64: Exchange] = [:]
-    /// Jobs with a slot that wait for their preparation, and preparations under way.
-    var unprepared: [Preparation.Entry] = []
-    var preparations: [UInt64: Preparation] = [:]
-    /// The most jobs of the next preparation. It falls after a refusal.
-    var preparationLimit = Preparation.limit
-    /// Whether the next preparation is for a job that goes alone, if there is one.
-    var preparesAlone = false
-    /// Until this moment preparations wait only 20 ms for locks, because one has waited for a lock.
-    var shortLockTimeoutUntil: UInt64 = 0
+    /// Jobs with a slot that wait for their preparation.
+    var preparations = PreparationQueue()
     /// Attempts to be written.
     var finished = FinishedAttempts()
     /// Attempts to be written when their rows are no longer locked.
     var deferred = DeferredAttempts()
     /// The pace of writes, and the attempts that the database has refused.
     var writeThrottle = WriteThrottle()
-    /// The waits between claims, and between preparations, while these are refused.
+    /// The waits between claims while these are refused.
     private var claimPause = StatementBackoff(longest: RefusedAttempts.longestWait)
-    var preparePause = StatementBackoff(longest: Preparation.longestPause)
-    /// How many preparations succeeded.
-    var prepared: UInt64 = 0
-    /// Jobs that were handed back because their preparation alone exceeded the time limit, each with the value of
-    /// `prepared` at that time.
-    var slowPreparations: [Int64: UInt64] = [:]
     /// Attempts that wait for the judging session.
     var judging = JudgingWork()
     /// After a failure no exchange is sent before this moment.
@@ -64,14 +51,13 @@ struct Dispatcher: ~Copyable {
     /// Where a claim may find jobs.
     private(set) var claimScope = ClaimScope.anywhere
     private var lastFence: Int64 = 0
-    private var nextNumber: UInt64 = 1
+    var numbers = StatementNumbers()
     private var finishedSince: UInt64 = 0
     /// Until this moment a few finished attempts wait for more, since many have ended just before.
     private(set) var pausedUntil: UInt64 = 0
     /// The memory budget of bodies, answers and results.
     var memory: MemoryBudget
-    /// Jobs with a slot whose large bodies wait for memory, the longest wait first.
-    var waitingBodies: [WaitingBody] = []
+    var waitingBodies = WaitingBodies()
 
     /// A dispatcher without a number, with all slots free.
     init(capacity: Int, canListen: Bool, memory: Int = EngineConfiguration.standardMemory) {
@@ -136,7 +122,7 @@ struct Dispatcher: ~Copyable {
         }
         guard next.batch != nil || next.claim != nil else { return nil }
         reserved += next.claim?.limit ?? 0
-        let number = takeNumber()
+        let number = numbers.take()
         exchanges[number] = next
         return (number, next)
     }
@@ -159,19 +145,13 @@ struct Dispatcher: ~Copyable {
         return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
     }
 
-    /// A number for a transaction. No number is used twice.
-    mutating func takeNumber() -> UInt64 {
-        defer { nextNumber += 1 }
-        return nextNumber
-    }
-
     /// The next moment at which the loop must act, nil if it need not act before an event.
     func deadline(now: UInt64) -> UInt64? {
         if now < restUntil { return restUntil }
         guard worker > 0 else { return nil }
         let held = pollSchedule.heldUntil > now ? pollSchedule.heldUntil : nil
         let moments = [
-            exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparationDeadline(now: now), held,
+            exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparations.deadline(now: now), held,
             refusalDeadline(now: now), lifecycle.takesJobs ? claimPause.deadline(now: now) : nil,
         ]
         return moments.lazy.compactMap { $0 }.min()
@@ -209,9 +189,9 @@ struct Dispatcher: ~Copyable {
         guard job.call == nil else { return slot }
         let entry = Preparation.Entry(slot: slot, lease: job.lease)
         if let body = job.largeBody {
-            bodyWaits(entry, body, now: arrival.claim.sentAt)
+            waitingBodies.put(entry, body, now: arrival.claim.sentAt)
         } else {
-            unprepared.append(entry)
+            preparations.put(entry)
         }
         return slot
     }
@@ -285,9 +265,7 @@ struct Dispatcher: ~Copyable {
     /// Takes an exchange or a preparation back. Its attempts are written again, its slots are free, its jobs are
     /// prepared again.
     mutating func takeBack(_ number: UInt64, now: UInt64) {
-        if let preparation = preparations.removeValue(forKey: number) {
-            unprepared.insert(contentsOf: preparation.entries, at: 0)
-        }
+        preparations.takeBack(number)
         guard let exchange = exchanges.removeValue(forKey: number) else { return }
         if let batch = exchange.batch {
             if finished.isEmpty { finishedSince = now }

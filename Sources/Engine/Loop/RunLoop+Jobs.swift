@@ -77,7 +77,7 @@ extension RunLoop {
     private func prepare() {
         guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
         do throws(PGError) {
-            if dispatcher.preparations[number]?.hasShortLockTimeout == true {
+            if dispatcher.preparations.hasShortLockTimeout(number) {
                 parameters.removeAll()
                 try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
             }
