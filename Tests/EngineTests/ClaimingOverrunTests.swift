@@ -90,8 +90,8 @@ struct ClaimingOverrunTests: DispatcherCases {
 
     @Test func `the bytes of unwritten attempts count in every place where the attempts wait`() {
         var dispatcher = dispatcher(capacity: 9)
-        for id in 1...4 { dispatcher.enqueue(.ofSize(id << 20, id: Int64(id)), now: moment) }
-        dispatcher.judgeApart(.ofSize(5 << 20, id: 5), now: moment)
+        for id in 1...4 { dispatcher.writes.put(.ofSize(id << 20, id: Int64(id)), now: moment) }
+        dispatcher.judging.put(FinishedAttempt.ofSize(5 << 20, id: 5).judgedApart(), now: moment)
         func check(_ mebibytes: Int, largest: Int) {
             #expect(dispatcher.unwritten == .init(bytes: mebibytes << 20, largest: largest << 20))
         }
@@ -108,7 +108,7 @@ struct ClaimingOverrunTests: DispatcherCases {
             check(15, largest: 5)
         }
         let question = dispatcher.nextQuestion(now: time)
-        _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [1], now: time)
+        _ = dispatcher.writes.questionAnswered(question?.number ?? 0, locked: [1], now: time)
         check(15, largest: 5)
         _ = dispatcher.jobCancelled(5, fence: 7, now: time)
         check(10, largest: 4)
@@ -121,7 +121,7 @@ struct ClaimingOverrunTests: DispatcherCases {
                 _ = dispatcher.finishReturned(number, stored: exchange.batch?.attempts.count ?? 0)
             }
             if let (number, _) = dispatcher.nextQuestion(now: time) {
-                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+                _ = dispatcher.writes.questionAnswered(number, locked: [], now: time)
             }
         }
         check(0, largest: 0)
@@ -145,8 +145,8 @@ struct ClaimingOverrunTests: DispatcherCases {
         }
         #expect(sizes == [9, 1, 1, 1, 1, 1, 1, 1, 1, 1])
         #expect(dispatcher.slots.inUse == 8)
-        #expect(dispatcher.finished.map(\.verdict.kind) == [.unprepared])
-        #expect(dispatcher.finished.map(\.lease.seq) == [5])
+        #expect(dispatcher.writes.finished.map(\.verdict.kind) == [.unprepared])
+        #expect(dispatcher.writes.finished.map(\.lease.seq) == [5])
     }
 
     @Test func `if no job can be prepared in time, all jobs go back without an attempt`() {
@@ -164,7 +164,9 @@ struct ClaimingOverrunTests: DispatcherCases {
         #expect(sizes == [9, 1, 1, 1])
         #expect(dispatcher.slots.inUse == 0)
         #expect(
-            dispatcher.finished.allSatisfy { $0.verdict.kind == .handedBack && $0.verdict.retryAfter == .seconds(30) })
-        #expect(dispatcher.finished.count == 9)
+            dispatcher.writes.finished.allSatisfy {
+                $0.verdict.kind == .handedBack && $0.verdict.retryAfter == .seconds(30)
+            })
+        #expect(dispatcher.writes.finished.count == 9)
     }
 }

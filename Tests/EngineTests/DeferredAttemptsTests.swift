@@ -14,7 +14,7 @@ struct DeferredAttemptsTests {
     private func dispatcher(ended count: Int) -> Dispatcher {
         var dispatcher = Dispatcher.enlisted(capacity: count)
         for seq in 1...Int64(count) {
-            dispatcher.enqueue(FinishedAttempt(lease: .ofJob(seq), verdict: .success, outcome: nil), now: moment)
+            dispatcher.writes.put(FinishedAttempt(lease: .ofJob(seq), verdict: .success, outcome: nil), now: moment)
         }
         return dispatcher
     }
@@ -38,7 +38,7 @@ struct DeferredAttemptsTests {
         var trial = Trial()
         for _ in 0..<2000 where time < moment + seconds * second {
             if let (number, _) = dispatcher.nextQuestion(now: time) {
-                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+                _ = dispatcher.writes.questionAnswered(number, locked: [], now: time)
             }
             guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
                 time = dispatcher.deadline(now: time) ?? .max
@@ -56,7 +56,7 @@ struct DeferredAttemptsTests {
             }
             if let arrival = dispatcher.claimReturned(number) { _ = dispatcher.claimRead(arrival, now: time) }
             if trial.stored.count == lastAfter {
-                dispatcher.enqueue(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
+                dispatcher.writes.put(FinishedAttempt(lease: .ofJob(99), verdict: .success, outcome: nil), now: time)
             }
         }
         trial.isWritten = dispatcher.isWritten
@@ -102,7 +102,7 @@ struct DeferredAttemptsTests {
             let isOpen = time < moment + 30 * second
             if let (number, leases) = dispatcher.nextQuestion(now: time) {
                 let locked = isOpen ? leases.map(\.seq).filter { $0 % 3 > 0 } : []
-                let isTold = dispatcher.questionAnswered(number, locked: Set(locked), now: time)
+                let isTold = dispatcher.writes.questionAnswered(number, locked: Set(locked), now: time)
                 questions.append(((time - moment) / second, leases.count, isTold))
             }
             guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
@@ -139,7 +139,7 @@ struct DeferredAttemptsTests {
         var waits: [(at: UInt64, count: Int, recovery: ExchangeRecovery)] = []
         for _ in 0..<400 where !dispatcher.isWritten {
             if let (number, _) = dispatcher.nextQuestion(now: time) {
-                _ = dispatcher.questionAnswered(number, locked: [], now: time)
+                _ = dispatcher.writes.questionAnswered(number, locked: [], now: time)
             }
             guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
                 time = dispatcher.deadline(now: time) ?? .max
@@ -186,13 +186,13 @@ struct DeferredAttemptsTests {
         for _ in 0..<3 {
             let question = dispatcher.nextQuestion(now: time)
             #expect(question?.leases.map(\.seq) == [1])
-            _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [1], now: time)
+            _ = dispatcher.writes.questionAnswered(question?.number ?? 0, locked: [1], now: time)
             #expect(dispatcher.nextQuestion(now: time) == nil)
             #expect(dispatcher.isWritten == false)
             time += DeferredAttempts.shortPause
         }
         let question = dispatcher.nextQuestion(now: time)
-        _ = dispatcher.questionAnswered(question?.number ?? 0, locked: [], now: time)
+        _ = dispatcher.writes.questionAnswered(question?.number ?? 0, locked: [], now: time)
         #expect(dispatcher.nextExchange(now: time)?.exchange.batch?.attempts.count == 1)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 struct DispatcherTests: DispatcherCases {
     @Test func `a worker without a number sends no exchange`() {
         var dispatcher = Dispatcher(capacity: 4, canListen: true)
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
+        dispatcher.claims.surveyReturned([.init(track: 1, priority: 0, firstSeq: 1)], now: moment)
         let isSent = dispatcher.nextExchange(now: moment) != nil
         #expect(!isSent)
     }
@@ -22,7 +22,7 @@ struct DispatcherTests: DispatcherCases {
         let second = dispatcher.nextExchange(now: moment)
         #expect(second == nil)
         dispatcher.takeBack(first?.number ?? 0, now: moment)
-        let reserved = dispatcher.reserved
+        let reserved = dispatcher.exchanges.reserved
         #expect(reserved == 0)
         #expect(claim(&dispatcher, [job(1), job(2)]).count == 2)
     }
@@ -70,7 +70,7 @@ struct DispatcherTests: DispatcherCases {
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         #expect(dispatcher.exchangeFailed(number, .aborted, now: moment) == .none)
         #expect(dispatcher.exchangeFailed(number, .workerLost, now: moment) == .enlist)
-        #expect(dispatcher.finished.count == 1)
+        #expect(dispatcher.writes.finished.count == 1)
     }
 
     @Test func `a worker rests for 250 ms after a failed exchange`() {
@@ -135,7 +135,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(!twice)
         #expect(Set(dispatcher.enlisted(2, held: [1])) == Set(slots[1...2]))
         #expect(dispatcher.slots.inUse == 1)
-        #expect(dispatcher.finished.isEmpty == true)
+        #expect(dispatcher.writes.finished.isEmpty == true)
         #expect(dispatcher.worker == 2)
     }
 
@@ -159,7 +159,7 @@ struct DispatcherTests: DispatcherCases {
         #expect(held == Set(1...64))
         #expect(dispatcher.exchangeFailed(second, .workerLost, now: moment) == .enlist)
         _ = dispatcher.enlisted(2, held: held)
-        #expect(dispatcher.finished.map(\.lease.seq).sorted() == [1, 2])
+        #expect(dispatcher.writes.finished.map(\.lease.seq).sorted() == [1, 2])
     }
 
     @Test func `an attempt that continues at another server causes a survey`() {
@@ -168,15 +168,15 @@ struct DispatcherTests: DispatcherCases {
         wanted.server = ServerChoice(id: 3, hasNext: true)
         let slots = claim(&dispatcher, [wanted])
         _ = dispatcher.surveyBegins(now: moment)
-        dispatcher.surveyReturned([], now: moment)
-        #expect(!dispatcher.pollSchedule.wantsSurvey)
+        dispatcher.claims.surveyReturned([], now: moment)
+        #expect(!dispatcher.claims.schedule.wantsSurvey)
         dispatcher.callEnded(slot: slots[0], CallOutcome(.response(HTTPResponse(status: 503))), now: moment)
         let next = dispatcher.nextExchange(now: moment)
         let attempt = next?.exchange.batch?.attempts.first
         #expect(attempt?.verdict.kind == .onward)
         #expect(attempt?.server?.id == 3)
         _ = dispatcher.finishReturned(next?.number ?? 0, stored: 1)
-        #expect(dispatcher.pollSchedule.wantsSurvey)
+        #expect(dispatcher.claims.schedule.wantsSurvey)
     }
 
     @Test func `after a drain only at-most-once jobs that may have been sent end as unknown`() {

@@ -14,15 +14,10 @@ extension Dispatcher {
         return dispatcher
     }
 
-    /// Returns the answer of a survey that covered all tracks.
-    mutating func surveyReturned(_ sightings: [KnownTracks.Sighting], now: UInt64) {
-        surveyReturned(SurveyCursor.Found(sightings), now: now)
-    }
-
     /// A dispatcher whose survey has found work in track 1.
     static func surveyed(capacity: Int, firstSeq: Int64 = 1, at moment: UInt64) -> Dispatcher {
         var dispatcher = enlisted(capacity: capacity)
-        dispatcher.surveyReturned([.init(track: 1, priority: 0, firstSeq: firstSeq)], now: moment)
+        dispatcher.claims.surveyReturned([.init(track: 1, priority: 0, firstSeq: firstSeq)], now: moment)
         return dispatcher
     }
 
@@ -35,6 +30,13 @@ extension Dispatcher {
         }
         _ = claimRead(arrival, now: moment)
         return slots
+    }
+}
+
+extension ClaimPlanner {
+    /// Returns the answer of a survey that covered all tracks.
+    mutating func surveyReturned(_ sightings: [KnownTracks.Sighting], now: UInt64) {
+        surveyReturned(SurveyCursor.Found(sightings), now: now)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import JobStore
 import Testing
 
 @testable import Engine
@@ -149,7 +150,7 @@ struct MemoryBudgetTests {
         #expect(dispatcher.expensiveHold == nil)
         for id in 1...64 {
             #expect(dispatcher.expensiveHold == nil)
-            dispatcher.judgeApart(.ofSize(JudgingWork.leastWeight, id: Int64(id)), now: 0)
+            dispatcher.judging.put(FinishedAttempt.ofSize(JudgingWork.leastWeight, id: Int64(id)).judgedApart(), now: 0)
         }
         #expect(dispatcher.expensiveHold != nil)
     }

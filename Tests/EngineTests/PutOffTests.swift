@@ -31,7 +31,7 @@ struct PutOffTests {
         var time = moment
         var waits: [(at: UInt64, count: Int, hasShortLockTimeout: Bool, recovery: ExchangeRecovery)] = []
         var prepared: [Int64: UInt64] = [:]
-        for _ in 0..<100 where dispatcher.finished.isEmpty {
+        for _ in 0..<100 where dispatcher.writes.finished.isEmpty {
             guard let (number, leases) = dispatcher.nextPreparation(now: time) else {
                 guard let due = dispatcher.deadline(now: time), due > time else { break }
                 time = due
@@ -63,7 +63,7 @@ struct PutOffTests {
         #expect(dispatcher.jobCancelled(1, fence: 7, now: moment) == 0)
         claim(&dispatcher, 2...2)
         #expect(dispatcher.preparationFailed(number, .unstorable, now: moment) == .none)
-        #expect(dispatcher.finished.isEmpty == true)
+        #expect(dispatcher.writes.finished.isEmpty == true)
         #expect(dispatcher.slots.running.map(\.job.lease.seq) == [2])
     }
 
@@ -90,7 +90,7 @@ struct PutOffTests {
                 prepared += dispatcher.preparationReturned(number)?.count ?? 0
             }
         }
-        let written = dispatcher.finished.map { ($0.lease.seq, $0.verdict) }
+        let written = dispatcher.writes.finished.map { ($0.lease.seq, $0.verdict) }
         return (sizes, prepared, Dictionary(written) { first, _ in first })
     }
 

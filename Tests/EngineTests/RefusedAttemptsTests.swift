@@ -29,7 +29,7 @@ struct RefusedAttemptsTests {
         seconds: UInt64, isAtMostOnce: Bool = false, isShort: (UInt64) -> Bool = { _ in false }
     ) -> (storedAt: UInt64?, attempt: FinishedAttempt?, refusals: Int, others: Int) {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
-        dispatcher.enqueue(attempt(1, isAtMostOnce: isAtMostOnce), now: moment)
+        dispatcher.writes.put(attempt(1, isAtMostOnce: isAtMostOnce), now: moment)
         var time = moment
         var nextJob: Int64 = 2
         var refusals = 0
@@ -37,7 +37,7 @@ struct RefusedAttemptsTests {
         while time < moment + seconds * second {
             let at = (time - moment) / second
             if Int64(at) >= nextJob - 1 {
-                dispatcher.enqueue(attempt(nextJob), now: time)
+                dispatcher.writes.put(attempt(nextJob), now: time)
                 nextJob += 1
             }
             guard let (number, exchange) = dispatcher.nextExchange(now: time) else {
@@ -128,7 +128,7 @@ struct RefusedAttemptsTests {
                 }
                 _ = dispatcher.claimRead(arrival, now: time)
             }
-            most = max(most, dispatcher.finished.count + dispatcher.writeThrottle.refused.count)
+            most = max(most, dispatcher.writes.finished.count + dispatcher.backoff.refused.count)
         }
         #expect(claimed.filter { $0 < 30 }.count <= 9)
         #expect(most <= 8 + 600 / 30 + 1)
@@ -140,13 +140,13 @@ struct RefusedAttemptsTests {
 
     @Test func `waiting results are reported with count, age and jobs until they are stored`() {
         var dispatcher = Dispatcher.enlisted(capacity: 8)
-        for seq in 1...3 as ClosedRange<Int64> { dispatcher.enqueue(attempt(seq), now: moment) }
-        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)
+        for seq in 1...3 as ClosedRange<Int64> { dispatcher.writes.put(attempt(seq), now: moment) }
+        #expect(dispatcher.backoff.waiting(dispatcher.writes) == nil)
         let number = dispatcher.nextExchange(now: moment)?.number ?? 0
         _ = dispatcher.exchangeFailed(number, .shortage, now: moment)
-        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished)?.count == 3)
-        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished)?.since == moment)
-        #expect(dispatcher.writeThrottle.waitingJobs(dispatcher.finished, limit: 2) == [1, 2])
+        #expect(dispatcher.backoff.waiting(dispatcher.writes)?.count == 3)
+        #expect(dispatcher.backoff.waiting(dispatcher.writes)?.since == moment)
+        #expect(dispatcher.backoff.waitingJobs(dispatcher.writes, limit: 2) == [1, 2])
         let early = dispatcher.nextExchange(now: moment + 249_000_000) != nil
         #expect(!early)
         var time = moment + 250_000_000
@@ -155,6 +155,6 @@ struct RefusedAttemptsTests {
             time += second
         }
         #expect(dispatcher.isWritten == true)
-        #expect(dispatcher.writeThrottle.waiting(dispatcher.finished) == nil)
+        #expect(dispatcher.backoff.waiting(dispatcher.writes) == nil)
     }
 }

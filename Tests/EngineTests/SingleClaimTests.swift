@@ -34,12 +34,12 @@ struct SingleClaimTests {
 
     @Test func `a notification of a job causes one claim of that job and no survey`() {
         var dispatcher = dispatcher()
-        dispatcher.pollSchedule.surveyBegan(now: moment)
+        _ = dispatcher.surveyBegins(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         answer(&dispatcher, [9])
         let next = claim(&dispatcher)
         #expect(next == nil)
-        #expect(!dispatcher.pollSchedule.wantsSurvey)
+        #expect(!dispatcher.claims.schedule.wantsSurvey)
         _ = dispatcher.jobsAnnounced(job(12), now: moment)
         let single = claim(&dispatcher)
         #expect(single?.announced == job(12))
@@ -51,11 +51,11 @@ struct SingleClaimTests {
 
     @Test func `after an empty single claim, claims are full for the next second`() {
         var dispatcher = dispatcher()
-        dispatcher.pollSchedule.surveyBegan(now: moment)
+        _ = dispatcher.surveyBegins(now: moment)
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
         answer(&dispatcher, [])
         // The job may have been committed late, at a place that this worker's claims have passed.
-        #expect(dispatcher.pollSchedule.wantsSurvey)
+        #expect(dispatcher.claims.schedule.wantsSurvey)
         let whole = dispatcher.nextExchange(now: moment)
         #expect(whole?.exchange.claim?.announced == nil)
         #expect(whole?.exchange.claim?.limit == 4)
@@ -81,17 +81,17 @@ struct SingleClaimTests {
 
     @Test func `a worker without known tracks surveys at once after a notification`() {
         var dispatcher = Dispatcher.enlisted(capacity: 4)
-        dispatcher.pollSchedule.surveyBegan(now: moment)
-        dispatcher.surveyReturned([], now: moment)
+        _ = dispatcher.surveyBegins(now: moment)
+        dispatcher.claims.surveyReturned([], now: moment)
         while dispatcher.nextExchange(now: moment) != nil {}
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
-        #expect(dispatcher.pollSchedule.wantsSurvey)
+        #expect(dispatcher.claims.schedule.wantsSurvey)
     }
 
     @Test func `a tree change together with a job's notification causes a full claim`() {
         var dispatcher = dispatcher()
         _ = dispatcher.jobsAnnounced(job(9), now: moment)
-        dispatcher.treesChanged()
+        dispatcher.claims.treesChanged()
         let whole = claim(&dispatcher)
         #expect(whole?.announced == nil)
         #expect(whole?.limit == 4)
@@ -108,7 +108,7 @@ struct SingleClaimTests {
     ])
     func `a notification that may concern more than one job causes a full claim`(news: String) {
         var dispatcher = dispatcher()
-        dispatcher.pollSchedule.surveyBegan(now: moment)
+        _ = dispatcher.surveyBegins(now: moment)
         switch news {
         case "two at once":
             _ = dispatcher.jobsAnnounced(job(9), now: moment)
@@ -127,7 +127,7 @@ struct SingleClaimTests {
             dispatcher.callEnded(slot: 0, CallOutcome(.response(HTTPResponse(status: 200))), now: moment)
             _ = dispatcher.jobsAnnounced(job(9), now: moment)
         default:
-            dispatcher.surveyReturned([.init(track: 3, priority: 0, firstSeq: 5)], now: moment)
+            dispatcher.claims.surveyReturned([.init(track: 3, priority: 0, firstSeq: 5)], now: moment)
             _ = dispatcher.jobsAnnounced(job(9), now: moment)
         }
         if news.hasPrefix("of") {
@@ -135,14 +135,14 @@ struct SingleClaimTests {
             let early = claim(&dispatcher)
             #expect(early == nil)
             #expect(dispatcher.deadline(now: moment) == moment + ClaimHold.longest)
-            #expect(dispatcher.pollSchedule.surveyDue == moment + SurveyPace.quickInterval)
-            dispatcher.pollSchedule.surveyBegan(now: moment + 10_000_000)
-            dispatcher.surveyReturned([], now: moment + 10_100_000)
+            #expect(dispatcher.claims.schedule.surveyDue == moment + SurveyPace.quickInterval)
+            _ = dispatcher.surveyBegins(now: moment + 10_000_000)
+            dispatcher.claims.surveyReturned([], now: moment + 10_100_000)
         }
         let next = claim(&dispatcher, at: moment + 10_100_000)
         #expect(next != nil)
         #expect(next?.announced == nil)
-        #expect(dispatcher.pollSchedule.wantsSurvey == !news.hasPrefix("of"))
+        #expect(dispatcher.claims.schedule.wantsSurvey == !news.hasPrefix("of"))
     }
 
     @Test func `a worker sends a full claim after it lost the connection during a single claim`() {
@@ -152,7 +152,7 @@ struct SingleClaimTests {
         dispatcher.connectionLost([number], now: moment)
         _ = dispatcher.beginEnlisting()
         _ = dispatcher.enlisted(2, held: [])
-        let reserved = dispatcher.reserved
+        let reserved = dispatcher.exchanges.reserved
         #expect(reserved == 0)
         let next = claim(&dispatcher)
         #expect(next?.announced == nil)

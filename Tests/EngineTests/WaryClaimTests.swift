@@ -11,7 +11,7 @@ struct WaryClaimTests {
     @Test func `for a minute after a failed claim, claims take only leases and results go alone`() {
         let moment: UInt64 = 5_000_000_000
         var dispatcher = Dispatcher.surveyed(capacity: 4, at: moment)
-        dispatcher.enqueue(FinishedAttempt(lease: .ofJob(1), verdict: .success, outcome: nil), now: moment)
+        dispatcher.writes.put(FinishedAttempt(lease: .ofJob(1), verdict: .success, outcome: nil), now: moment)
         let first = dispatcher.nextExchange(now: moment)
         #expect(first?.exchange.batch != nil && first?.exchange.claim?.takesLeasesOnly == false)
         #expect(dispatcher.exchangeFailed(first?.number ?? 0, .aborted, now: moment) == .none)

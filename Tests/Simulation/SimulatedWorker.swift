@@ -30,26 +30,26 @@ final class SimulatedWorker {
     }
 
     var hasNothingLeft: Bool { isDead || (dispatcher.isQuiet && dispatcher.isWritten && calls.isEmpty) }
-    var isListening: Bool { dispatcher.pickup.isListening && duties?.isReady == true && !isDead }
+    var isListening: Bool { dispatcher.claims.isListening && duties?.isReady == true && !isDead }
     var number: Int32 { dispatcher.worker }
 
     func start() {
         let jobs = SimulatedSession(
             world, self, ready: { [unowned self] in enlist() },
             lost: { [unowned self] in
-                let numbers = dispatcher.exchanges.keys + [dispatcher.preparations.number].compactMap { $0 }
+                let numbers = dispatcher.exchanges.numbers + [dispatcher.preparations.number].compactMap { $0 }
                 dispatcher.connectionLost(numbers.sorted(), now: world.timeline.now)
             })
         let duties = SimulatedSession(
             world, self,
             ready: { [unowned self] in
                 schedule = Schedule()
-                dispatcher.pollSchedule = PollSchedule()
+                dispatcher.claims.lookAgain()
                 apply(dispatcher.jobsAnnounced(now: world.timeline.now))
             },
             lost: { [unowned self] in
                 isSurveying = false
-                dispatcher.pickup.connectionLost()
+                dispatcher.claims.listeningEnded()
             })
         let judging = SimulatedSession(
             world, self, ready: {},
@@ -179,14 +179,14 @@ final class SimulatedWorker {
     private func survey(_ session: SimulatedSession) {
         isSurveying = true
         let number = dispatcher.worker
-        let step = dispatcher.surveyCursor.next(dispatcher.knownTracks)
+        let step = dispatcher.claims.surveyStep
         world.trace.add(.survey, Int64(step.after), Int64(step.limit), Int64(step.above ?? -1))
         session.send { [self] in
             let seen = world.queue.survey(step)
             return .init(commit: {
                 { [self] in
                     isSurveying = false
-                    if number == dispatcher.worker { dispatcher.surveyReturned(seen, now: world.timeline.now) }
+                    if number == dispatcher.worker { dispatcher.claims.surveyReturned(seen, now: world.timeline.now) }
                 }
             })
         }
@@ -196,11 +196,11 @@ final class SimulatedWorker {
         guard change != .none else { return }
         world.trace.add(.pickup, change == .listen ? 1 : 0)
         let number = dispatcher.worker
-        guard let duties, duties.isReady, number > 0 else { return dispatcher.pickup.connectionLost() }
+        guard let duties, duties.isReady, number > 0 else { return dispatcher.claims.listeningEnded() }
         duties.send { [self] in
             .init(commit: { [self] in
                 if change == .listen { world.queue.idle.insert(number) } else { world.queue.idle.remove(number) }
-                return { [self] in if number == dispatcher.worker { dispatcher.listeningBegan() } }
+                return { [self] in if number == dispatcher.worker { dispatcher.claims.listeningBegan() } }
             })
         }
     }

@@ -16,56 +16,208 @@ internal import JobStore
 ///
 /// A slot is in one of three states: free, reserved by a claim under way, or in use by a call. So a claim never brings
 /// more jobs than fit.
+///
+/// Four parts decide about one subject each: claims, writes, the back-off after failures, and preparations. Each has
+/// its own state. The dispatcher passes events on, and moves jobs and attempts between the parts.
 struct Dispatcher: ~Copyable {
-    /// The most calls in flight.
-    let capacity: Int
+    private(set) var lifecycle = Lifecycle()
     /// The running calls.
     var slots: SlotTable
-    /// Slots that claims under way may fill.
-    private(set) var reserved = 0
-    /// Transactions without an answer, by number.
-    private(set) var exchanges: [UInt64: Exchange] = [:]
-    /// Jobs with a slot that wait for their preparation.
-    var preparations = PreparationQueue()
-    /// Attempts to be written.
-    var finished = FinishedAttempts()
-    /// Attempts to be written when their rows are no longer locked.
-    var deferred = DeferredAttempts()
-    /// The pace of writes, and the attempts that the database has refused.
-    var writeThrottle = WriteThrottle()
-    /// The waits between claims while these are refused.
-    private var claimPause = StatementBackoff(longest: RefusedAttempts.longestWait)
-    /// Attempts that wait for the judging session.
-    var judging = JudgingWork()
-    /// After a failure no exchange is sent before this moment.
-    private(set) var restUntil: UInt64 = 0
-    /// After a failed claim, claims until this moment take leases only.
-    private var leasesOnlyUntil: UInt64 = 0
-    var lifecycle = Lifecycle()
-    var knownTracks = KnownTracks()
-    var surveyCursor = SurveyCursor()
-    /// The permits of lanes with limits.
-    var lanes = LanePermits()
-    var pickup: PickupMode
-    var pollSchedule = PollSchedule()
-    /// Where a claim may find jobs.
-    private(set) var claimScope = ClaimScope.anywhere
-    private var lastFence: Int64 = 0
-    var numbers = StatementNumbers()
-    private var finishedSince: UInt64 = 0
-    /// Until this moment a few finished attempts wait for more, since many have ended just before.
-    private(set) var pausedUntil: UInt64 = 0
     /// The memory budget of bodies, answers and results.
     var memory: MemoryBudget
+    /// Transactions without an answer.
+    private(set) var exchanges = ExchangeTable()
+    private var numbers = StatementNumbers()
+    /// What to claim.
+    var claims: ClaimPlanner
+    /// What to write.
+    var writes = WriteQueue()
+    /// The waits and limits after failures.
+    var backoff = FailureBackoff()
+    /// Jobs with a slot that wait for their preparation.
+    var preparations = PreparationQueue()
+    /// Jobs with a slot that wait for memory.
     var waitingBodies = WaitingBodies()
+    /// Attempts that wait for the judging session.
+    var judging = JudgingWork()
 
     /// A dispatcher without a number, with all slots free.
     init(capacity: Int, canListen: Bool, memory: Int = EngineConfiguration.standardMemory) {
-        self.capacity = capacity
         self.memory = MemoryBudget(total: memory, slots: capacity)
-        judging.limit = self.memory.judgingShare
         slots = SlotTable(count: capacity)
-        pickup = PickupMode(canListen: canListen)
+        claims = ClaimPlanner(canListen: canListen)
+        judging.limit = self.memory.judgingShare
+    }
+
+    /// The next exchange, nil if none is due. Send it at once, or take it back.
+    mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
+        guard worker > 0, backoff.restEnd(now: now) == nil else { return nil }
+        claims.unpark(now: now)
+        let writable = backoff.writable(
+            finished: writes.finished.count, isUnderWay: exchanges.isWriting, isDraining: isDraining, now: now)
+        let claimable = claimable(now: now)
+        guard
+            ExchangePolicy.isDue(
+                underWay: exchanges.count, finished: writable,
+                claimable: claims.expected(of: claimable, now: now), capacity: slots.capacity,
+                waited: writes.waited(now: now), isPaused: now < writes.pausedUntil && !claims.hasBacklog)
+        else { return nil }
+        var next = Exchange()
+        if writable > 0 { next.batch = nextBatch(now: now) }
+        let isClaiming = claimable > 0 && (next.batch == nil || backoff.allowsSharing(now: now))
+        if isClaiming { backoff.claimSent(now: now) }
+        next.claim = claims.next(
+            slots: isClaiming ? claimable : 0, isAlone: next.batch == nil && exchanges.isEmpty,
+            takesLeasesOnly: backoff.takesLeasesOnly(now: now), inFlight: slots.inFlight, now: now)
+        guard next.batch != nil || next.claim != nil else { return nil }
+        let number = numbers.take()
+        exchanges.put(next, number)
+        return (number, next)
+    }
+
+    /// How many slots a claim may fill now, 0 if none may be sent.
+    private mutating func claimable(now: UInt64) -> Int {
+        guard backoff.allowsClaim(now: now), claims.mayFindJobs, lifecycle.takesJobs, freeCount > 0 else { return 0 }
+        let free = memory.claimable(freeCount, unwritten: unwritten.bytes)
+        guard free > 0, !claims.holdsClaim(now: now) else { return 0 }
+        return backoff.claimable(
+            free, slots: slots, reserved: exchanges.reserved, finished: writes.finished.count, now: now)
+    }
+
+    private mutating func nextBatch(now: UInt64) -> FinishBatch {
+        let refused = backoff.nextRefused(hasOthers: !writes.finished.isEmpty, isDraining: isDraining, now: now)
+        let batch = writes.nextBatch(
+            refused: refused, limit: backoff.batchLimit, bytes: memory.batchLimit, now: now)
+        memory.wrote(batch.bytes)
+        return batch
+    }
+
+    /// Free slots that no claim under way may fill.
+    var freeCount: Int { slots.freeCount - exchanges.reserved }
+
+    /// The next moment at which the loop must act, nil if it need not act before an event.
+    func deadline(now: UInt64) -> UInt64? {
+        if let end = backoff.restEnd(now: now) { return end }
+        guard worker > 0 else { return nil }
+        let hasWrites = !writes.finished.isEmpty || !backoff.refused.isEmpty
+        let moments = [
+            writes.deadline(
+                underWay: exchanges.count, mayAct: hasWrites || claims.hasLanes, isRefused: backoff.refusesBatches,
+                now: now),
+            writes.questionDue(isDraining: isDraining), preparations.deadline(now: now), claims.holdEnd(now: now),
+            backoff.batchDeadline(
+                hasFinished: !writes.finished.isEmpty, isUnderWay: exchanges.isWriting, isDraining: isDraining,
+                now: now),
+            lifecycle.takesJobs ? backoff.claimDeadline(now: now) : nil,
+        ]
+        return moments.lazy.compactMap { $0 }.min()
+    }
+
+    /// Records the answer of a claim. Give its rows to `jobArrived`, then call `claimRead`.
+    ///
+    /// - Returns: nil if the rows are void. They were claimed for a number that has been given up since, and the next
+    ///   enlisting makes them ready again. To call them now would call them twice.
+    mutating func claimReturned(_ number: UInt64) -> Arrival? {
+        guard let claim = exchanges.removeClaim(number) else { return nil }
+        if worker == 0 { claims.giveBack(claim, now: claim.sentAt) }
+        return worker > 0 ? Arrival(claim: claim) : nil
+    }
+
+    /// Takes a row of a claim. Returns its slot. A job without a complete call waits there for its preparation.
+    mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
+        arrival.note(job.lease)
+        claims.rowCame(job.lease)
+        var job = job
+        job.lane = arrival.lane(of: job.lease.track)
+        guard let slot = slots.take(job, claimedAt: arrival.claim.sentAt) else { return nil }
+        memory.began(slot, smallBody: job.call?.body.byteCount ?? 0)
+        guard job.call == nil else { return slot }
+        let entry = Preparation.Entry(slot: slot, lease: job.lease)
+        if let body = job.largeBody {
+            waitingBodies.put(entry, body, now: arrival.claim.sentAt)
+        } else {
+            preparations.put(entry)
+        }
+        return slot
+    }
+
+    /// Records that the last row of a claim was read.
+    mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
+        backoff.claimSucceeded()
+        return claims.claimRead(arrival, now: now)
+    }
+
+    /// Records that a finish is stored.
+    ///
+    /// - Returns: how many attempts were refused because their lease had ended, and the follow-up of the others.
+    mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, followUp: FollowUp) {
+        guard let (batch, hasClaim) = exchanges.removeBatch(number) else { return (0, []) }
+        backoff.batchStored(&writes)
+        let followUp = batch.followUp
+        claims.attemptsStored(batch.attempts, followUp, claims: hasClaim)
+        return (batch.attempts.count - stored, followUp)
+    }
+
+    /// Takes an exchange or a preparation back. Its attempts are written again, its slots are free, its jobs are
+    /// prepared again.
+    mutating func takeBack(_ number: UInt64, now: UInt64) {
+        preparations.takeBack(number)
+        guard let exchange = exchanges.remove(number) else { return }
+        if let batch = exchange.batch { writes.takeBack(batch, now: now) }
+        if let claim = exchange.claim { claims.giveBack(claim, now: now) }
+        claims.widen()
+    }
+
+    /// Handles a failed finish or claim. The whole exchange has failed with it.
+    ///
+    /// It is called for the finish, then for the claim. If the claim caused the failure, the finish reports `.aborted`,
+    /// and its call has taken the exchange back. So without a batch here, the claim is the cause.
+    mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
+        let batch = exchanges.batch(number)
+        takeBack(number, now: now)
+        if cause == .aborted { return .none }
+        if cause == .workerLost { return .enlist }
+        guard let batch else {
+            backoff.claimFailed(now: now)
+            return .report
+        }
+        let (recovery, apart) = backoff.batchFailed(batch, cause, &writes, now: now)
+        if let apart { judging.put(apart.judgedApart(), now: now) }
+        return recovery
+    }
+
+    /// The next question about locked rows, nil if none is due. Send it at once, or take it back.
+    mutating func nextQuestion(now: UInt64) -> (number: UInt64, leases: [Lease])? {
+        guard worker > 0, backoff.restEnd(now: now) == nil else { return nil }
+        return writes.nextQuestion(numbers: &numbers, isDraining: isDraining, now: now)
+    }
+
+    /// The next preparation, nil if none is due. Send it at once, or take it back.
+    mutating func nextPreparation(now: UInt64) -> (number: UInt64, leases: [Lease])? {
+        guard worker > 0, backoff.restEnd(now: now) == nil else { return nil }
+        return preparations.next(slots, numbers: &numbers, now: now).map { ($0.number, $0.entries.map(\.lease)) }
+    }
+
+    /// Records a notification about new jobs. It may name one job.
+    mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
+        exchanges.outdateClaims()
+        return claims.jobsAnnounced(job, now: now)
+    }
+
+    /// Looks for unannounced jobs when the poll interval is over.
+    mutating func poll(now: UInt64) -> PickupMode.Change {
+        guard lifecycle.takesJobs, slots.freeCount > 0 else { return .none }
+        return claims.poll(isIdle: exchanges.isEmpty, now: now)
+    }
+
+    /// Whether to send a survey now. True counts it as sent.
+    mutating func surveyBegins(now: UInt64) -> Bool {
+        !isDraining && slots.freeCount > 0 && claims.surveyBegins(now: now)
+    }
+
+    /// When to look for jobs again if nothing happens before. Nil while all slots are taken.
+    func nextLook(canSurvey: Bool) -> UInt64? {
+        lifecycle.takesJobs && slots.freeCount > 0 ? claims.nextLook(canSurvey: canSurvey) : nil
     }
 
     /// This worker's number; 0 while it has no valid one.
@@ -83,278 +235,65 @@ struct Dispatcher: ~Copyable {
         set { lifecycle.heartbeats(areOverdue: newValue) }
     }
 
-    /// The next exchange, nil if none is due. Send it at once, or take it back.
-    mutating func nextExchange(now: UInt64) -> (number: UInt64, exchange: Exchange)? {
-        guard worker > 0, now >= restUntil else { return nil }
-        if !lanes.isEmpty, knownTracks.unpark(&lanes, now: now) { widenClaimScope() }
-        let writable = writeThrottle.writable(
-            finished: finished.count, isUnderWay: isWriting, isDraining: isDraining, now: now)
-        let free = now >= claimPause.until ? freeToClaim : 0
-        let isHeld = free > 0 && claimScope == .anywhere && pollSchedule.holdsClaim(now: now)
-        let claimable = isHeld ? 0 : claimRoom(free, now: now)
-        let expected = claimable > 0 ? knownTracks.expected(of: claimable, lanes: &lanes, now: now) : 0
-        let waited = writable == 0 || finished.isEmpty ? 0 : now - min(now, finishedSince)
-        guard
-            ExchangePolicy.isDue(
-                underWay: exchanges.count, finished: writable, claimable: expected, capacity: capacity,
-                waited: waited, isPaused: now < pausedUntil && !knownTracks.hasBacklog)
-        else { return nil }
-        var next = Exchange()
-        if writable > 0 {
-            let batch = nextBatch(now: now)
-            memory.wrote(batch.bytes)
-            pausedUntil = batch.attempts.count >= ExchangePolicy.density ? now + ExchangePolicy.pause : 0
-            next.batch = batch
-            finishedSince = now
+    /// Records that the claiming connection is lost, and the worker's number with it. `numbers` are the exchanges and
+    /// preparations without an answer.
+    mutating func connectionLost(_ numbers: some Sequence<UInt64>, now: UInt64) {
+        lifecycle.numberLost()
+        writes.connectionLost()
+        for number in numbers {
+            let batch = exchanges.batch(number)
+            carryOut(preparations.connectionLost(number, now: now), now: now)
+            takeBack(number, now: now)
+            // The statement itself may have crashed the server process, and would do so each time. So it counts as
+            // refused.
+            if let batch { backoff.refuse(batch, &writes, now: now) }
         }
-        let claims = claimable > 0 && (now >= leasesOnlyUntil && !writeThrottle.pause.isOn || next.batch == nil)
-        if claims {
-            writeThrottle.claims(now: now)
-            next.claim = singleClaim(with: next.batch, now: now) ?? wholeClaim(claimable: claimable, now: now)
-        }
-        if next.claim?.announced != nil {
-            // No claim of all tracks follows before this answer has arrived.
-            claimScope = .nowhere
-        } else {
-            if case .announced = claimScope { widenClaimScope() }
-            // If no track can be visited, all known jobs wait in parked tracks.
-            if claims, next.claim == nil { claimScope = .nowhere }
-        }
-        guard next.batch != nil || next.claim != nil else { return nil }
-        reserved += next.claim?.limit ?? 0
-        let number = numbers.take()
-        exchanges[number] = next
-        return (number, next)
     }
 
-    /// A claim of all tracks with work, nil if none can be visited.
-    private mutating func wholeClaim(claimable: Int, now: UInt64) -> Exchange.Claim? {
-        pollSchedule.claimBegan()
-        let limit = min(claimable, ExchangePolicy.claimLimit)
-        let visits = knownTracks.plan(limit: limit, inFlight: slots.inFlight, lanes: &lanes, now: now)
-        guard !visits.isEmpty else { return nil }
-        return Exchange.Claim(
-            limit: limit, visits: visits, above: lastFence, sentAt: now, takesLeasesOnly: now < leasesOnlyUntil)
+    /// Begins to request a number. Returns the old number and the leases that are still needed. Nil if a request is
+    /// already under way.
+    mutating func beginEnlisting() -> (old: Int32, held: [Lease])? {
+        guard let former = lifecycle.requestNumber() else { return nil }
+        // A finish under way may fail, and its attempts come back. So their leases are needed too.
+        let ended = writes.finished + exchanges.batches.flatMap(\.attempts)
+        let waiting = writes.deferredLeases + backoff.refused.leases + judging.leases
+        return (former, slots.running.map(\.job.lease) + ended.map(\.lease) + waiting)
     }
 
-    /// A claim of the one announced job, if no other job is known to wait and no attempt is to be written.
-    private func singleClaim(with batch: FinishBatch?, now: UInt64) -> Exchange.Claim? {
-        guard batch == nil, exchanges.isEmpty, lanes.isEmpty, now >= max(pollSchedule.singleDue, leasesOnlyUntil),
-            case .announced(let job) = claimScope, let visit = knownTracks.visit(announced: job.track)
-        else { return nil }
-        return Exchange.Claim(limit: 1, visits: [visit], above: lastFence, sentAt: now, announced: job)
-    }
+    /// Records that the request could not be sent, or was refused.
+    mutating func enlistingFailed() { lifecycle.requestFailed() }
 
-    /// The next moment at which the loop must act, nil if it need not act before an event.
-    func deadline(now: UInt64) -> UInt64? {
-        if now < restUntil { return restUntil }
-        guard worker > 0 else { return nil }
-        let held = pollSchedule.heldUntil > now ? pollSchedule.heldUntil : nil
-        let moments = [
-            exchangeDeadline(now: now), deferred.due(isDraining: isDraining), preparations.deadline(now: now), held,
-            refusalDeadline(now: now), lifecycle.takesJobs ? claimPause.deadline(now: now) : nil,
-        ]
-        return moments.lazy.compactMap { $0 }.min()
-    }
-
-    /// When the next exchange is due. Nil if only an answer allows it: a moment in the past would keep the loop awake.
-    private func exchangeDeadline(now: UInt64) -> UInt64? {
-        let hasWrites = !finished.isEmpty || !writeThrottle.refused.isEmpty
-        guard exchanges.count < ExchangePolicy.depth, hasWrites || !lanes.isEmpty else { return nil }
-        if exchanges.isEmpty { return pausedUntil > now ? pausedUntil : nil }
-        return finished.isEmpty || writeThrottle.pause.isOn ? nil : finishedSince + ExchangePolicy.patience
-    }
-
-    /// Records the answer of a claim. Give its rows to `jobArrived`, then call `claimRead`.
+    /// Records the new number.
     ///
-    /// - Returns: nil if the rows are void. They were claimed for a number that has been given up since, and the next
-    ///   enlisting makes them ready again. To call them now would call them twice.
-    mutating func claimReturned(_ number: UInt64) -> Arrival? {
-        guard let exchange = exchanges[number], let claim = exchange.claim else { return nil }
-        exchanges[number]?.claim = nil
-        if exchange.batch == nil { exchanges[number] = nil }
-        reserved -= claim.limit
-        if worker == 0 { giveBack(claim, found: [:], now: claim.sentAt) }
-        return worker > 0 ? Arrival(claim: claim) : nil
+    /// - Parameters:
+    ///   - held: the seqs of the leases that still hold.
+    ///   - isOtherDatabase: whether tracks, seqs and lanes have other numbers than before.
+    /// - Returns: the slots, now free, of calls whose lease no longer holds. Their jobs run elsewhere or are done.
+    mutating func enlisted(_ number: Int32, held: Set<Int64>, isOtherDatabase: Bool = false) -> [Int] {
+        lifecycle.numberGiven(number)
+        let lost = slots.running.filter { !held.contains($0.job.lease.seq) }.map(\.slot)
+        for slot in lost { releaseSlot(slot, now: 0) }
+        writes.keep(held)
+        backoff.keep(held)
+        judging.keep(held)
+        claims.enlisted(isOtherDatabase: isOtherDatabase)
+        return lost
     }
 
-    /// Takes a row of a claim. Returns its slot. A job without a complete call waits there for its preparation.
-    mutating func jobArrived(_ job: ClaimedJob, _ arrival: inout Arrival) -> Int? {
-        arrival.note(job.lease)
-        lastFence = max(lastFence, job.lease.fence)
-        var job = job
-        job.lane = arrival.lane(of: job.lease.track)
-        guard let slot = slots.take(job, claimedAt: arrival.claim.sentAt) else { return nil }
-        memory.began(slot, smallBody: job.call?.body.byteCount ?? 0)
-        guard job.call == nil else { return slot }
-        let entry = Preparation.Entry(slot: slot, lease: job.lease)
-        if let body = job.largeBody {
-            waitingBodies.put(entry, body, now: arrival.claim.sentAt)
-        } else {
-            preparations.put(entry)
-        }
-        return slot
+    /// Whether no call runs, no answer waits to be judged, and no claim under way can start a call.
+    var isQuiet: Bool { slots.inUse == 0 && exchanges.reserved == 0 && judging.isEmpty }
+
+    /// Whether the results of all ended attempts are in the database.
+    var isWritten: Bool { writes.isEmpty && backoff.refused.isEmpty && exchanges.isEmpty && judging.isEmpty }
+
+    /// How many attempts have ended and are not in the database yet.
+    var unwrittenCount: Int {
+        writes.count + backoff.refused.count + judging.leases.count
+            + exchanges.batches.reduce(0) { $0 + $1.attempts.count }
     }
 
-    /// Records that the last row of a claim was read.
-    mutating func claimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
-        let claim = arrival.claim
-        claimPause.succeeded()
-        if arrival.rows > 0 { pollSchedule.claimCaught(now: now) }
-        if claim.announced != nil { return singleClaimRead(arrival, now: now) }
-        knownTracks.claimReturned(claim.visits, limit: claim.limit, found: arrival.found)
-        if !lanes.isEmpty {
-            giveBack(claim, found: arrival.found, now: now)
-            lanes.claimTook(now - min(now, claim.sentAt))
-        }
-        if claim.isOutdated || arrival.rows == claim.limit || knownTracks.hasHotTracks {
-            widenClaimScope()
-        } else {
-            claimScope = .nowhere
-        }
-        let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
-        pollSchedule.poll = now + pickup.interval
-        pollSchedule.hasRoom = arrival.rows < claim.limit
-        return change
-    }
-
-    private mutating func singleClaimRead(_ arrival: consuming Arrival, now: UInt64) -> PickupMode.Change {
-        let claim = arrival.claim
-        knownTracks.claimReturned(claim.visits, limit: .max, found: arrival.found)
-        if arrival.rows == 0 {
-            // The job may have been committed late, below the watermark of its track.
-            pollSchedule.wantsSurvey = true
-            widenClaimScope()
-            pollSchedule.singleClaimFailed(now: now)
-            return .none
-        }
-        // The next poll stays where it is: it finds jobs that no notification has announced.
-        return pickup.claimReturned(rows: arrival.rows, limit: .max)
-    }
-
-    /// Records that a finish is stored.
-    ///
-    /// - Returns: how many attempts were refused because their lease had ended, and the follow-up of the others.
-    mutating func finishReturned(_ number: UInt64, stored: Int) -> (refused: Int, followUp: FollowUp) {
-        guard let exchange = exchanges[number], let batch = exchange.batch else { return (0, []) }
-        exchanges[number]?.batch = nil
-        if exchange.claim == nil { exchanges[number] = nil }
-        finished.append(contentsOf: writeThrottle.succeeded())
-        let followUp = batch.followUp
-        noteStored(batch.attempts, followUp, claims: exchange.claim != nil)
-        return (batch.attempts.count - stored, followUp)
-    }
-
-    /// Records that attempts are stored, and what follows from them.
-    ///
-    /// - Parameter claims: whether a claim was part of the same transaction.
-    mutating func noteStored(_ attempts: [FinishedAttempt], _ followUp: FollowUp, claims: Bool) {
-        // The next step of a chain may be ready.
-        if followUp.contains(.tree) { widenClaimScope() }
-        // A claim in the same transaction runs after the finish, so it has seen the next page.
-        if followUp.contains(.page), !claims {
-            widenClaimScope()
-            pollSchedule.claimIsInformed()
-        }
-        if followUp.contains(.oldPlace) { pollSchedule.wantsSurvey = true }
-        for attempt in attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
-            knownTracks.stepBack(attempt.lease.track, to: attempt.lease.seq)
-        }
-    }
-
-    /// Takes an exchange or a preparation back. Its attempts are written again, its slots are free, its jobs are
-    /// prepared again.
-    mutating func takeBack(_ number: UInt64, now: UInt64) {
-        preparations.takeBack(number)
-        guard let exchange = exchanges.removeValue(forKey: number) else { return }
-        if let batch = exchange.batch {
-            if finished.isEmpty { finishedSince = now }
-            finished.insertFirst(batch.attempts)
-        }
-        if let claim = exchange.claim {
-            reserved -= claim.limit
-            giveBack(claim, found: [:], now: now)
-        }
-        widenClaimScope()
-    }
-
-    /// Handles a failed finish or claim. The whole exchange has failed with it.
-    ///
-    /// It is called for the finish, then for the claim. If the claim caused the failure, the finish reports `.aborted`,
-    /// and its call has taken the exchange back. So without a batch here, the claim is the cause.
-    mutating func exchangeFailed(_ number: UInt64, _ cause: Rejection, now: UInt64) -> ExchangeRecovery {
-        let batch = exchanges[number]?.batch
-        takeBack(number, now: now)
-        switch cause {
-        case .aborted: return .none
-        case .workerLost: return .enlist
-        default: break
-        }
-        guard let batch else {
-            leasesOnlyUntil = now + Dispatcher.leasesOnlyPeriod
-            claimPause.refused(now: now)
-            return .report
-        }
-        switch cause {
-        case .unstorable: return isolate(batch, now: now)
-        case .locked: return deferBatch(batch, now: now)
-        case .overrun where batch.isJudged: return separate(batch, now: now)
-        default: return refuse(batch, now: now)
-        }
-    }
-
-    /// Lets the next claim search all tracks.
-    mutating func widenClaimScope() {
-        // The announced job may stand below the watermark of its track.
-        if case .announced = claimScope { pollSchedule.wantsSurvey = true }
-        claimScope = .anywhere
-    }
-
-    /// Sends no exchange for 250 ms.
-    mutating func rest(now: UInt64) {
-        restUntil = now + Dispatcher.restAfterFailure
-    }
-
-    /// A failed claim may fail each time: one of its rows may hold a value that cannot be written out. So for a minute
-    /// a claim shares no transaction with attempts, and takes leases only. `prepare` then finds the job that causes it.
-    private static let leasesOnlyPeriod: UInt64 = 60_000_000_000
-
-    /// The rest after a failure: 250 ms. It spares a database in trouble.
-    private static let restAfterFailure: UInt64 = 250_000_000
-
-    /// Adds an attempt to the attempts to be written.
-    mutating func enqueue(_ attempt: FinishedAttempt, now: UInt64) {
-        if finished.isEmpty { finishedSince = now }
-        finished.append(attempt)
-    }
-
-    /// Records a notification about new jobs. If no other job is known to wait, a claim of the announced job is enough,
-    /// and its answer shows whether to look further.
-    mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
-        if let job, knownTracks.visit(announced: job.track) != nil {
-            switch claimScope {
-            case .nowhere: claimScope = .announced(job)
-            case .announced:
-                widenClaimScope()
-                pollSchedule.claimIsInformed()
-            case .anywhere: pollSchedule.wantsSurvey = true
-            }
-        } else {
-            pollSchedule.mayLookAtOnce()
-            widenClaimScope()
-        }
-        for number in exchanges.keys { exchanges[number]?.claim?.isOutdated = true }
-        return pickup.notified(now: now)
-    }
-
-    /// Records the answer of a survey.
-    mutating func surveyReturned(_ found: SurveyCursor.Found, now: UInt64) {
-        surveyCursor.returned(found)
-        pollSchedule.surveyReturned(now: now, isWhole: found.after == 0)
-        knownTracks.surveyReturned(found.sightings, lanes: &lanes)
-        if !found.sightings.isEmpty {
-            widenClaimScope()
-            pollSchedule.claimIsInformed()
-        }
+    /// The bytes of all results that wait to be written.
+    var unwritten: MemoryBudget.Unwritten {
+        MemoryBudget.Unwritten(writes, backoff, judging, exchanges)
     }
 }

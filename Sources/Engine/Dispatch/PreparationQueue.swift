@@ -47,9 +47,16 @@ struct PreparationQueue {
     /// The slots of all jobs here.
     var slots: Set<Int> { Set((waiting + (underWay?.entries ?? [])).map(\.slot)) }
 
-    /// The jobs of the preparation with this number.
-    func entries(_ number: UInt64) -> [Preparation.Entry] {
+    private func entries(_ number: UInt64) -> [Preparation.Entry] {
         underWay?.number == number ? underWay?.entries ?? [] : []
+    }
+
+    /// The jobs of a preparation whose bodies the database returns in slices.
+    func sliced(_ number: UInt64, _ slots: SlotTable) -> [Int64] {
+        entries(number).compactMap { entry in
+            let job = slots.job(in: entry.slot, entry.lease)
+            return job?.largeBody?.comesInSlices == true ? entry.lease.jobID : nil
+        }
     }
 
     /// Whether the preparation with this number waits only 20 ms for locks.
@@ -91,14 +98,19 @@ struct PreparationQueue {
         return waiting.lazy.map { max($0.due, pause.until) }.filter { $0 > now }.min()
     }
 
-    /// Records that a preparation has succeeded. Returns its jobs, nil if it is not under way.
-    mutating func returned(_ number: UInt64) -> [Preparation.Entry]? {
+    /// Records that a preparation has succeeded. Returns its jobs that still have their slots, by id. Nil if it is not
+    /// under way.
+    mutating func returned(_ number: UInt64, _ slots: SlotTable) -> [Int64: (slot: Int, job: ClaimedJob)]? {
         guard let preparation = underWay, preparation.number == number else { return nil }
         underWay = nil
         batchLimit = min(PreparationQueue.limit, batchLimit * 2)
         pause.succeeded()
         prepared += 1
-        return preparation.entries
+        var held: [Int64: (slot: Int, job: ClaimedJob)] = [:]
+        for entry in preparation.entries {
+            if let job = slots.job(in: entry.slot, entry.lease) { held[entry.lease.jobID] = (entry.slot, job) }
+        }
+        return held
     }
 
     /// Takes a preparation back. Its jobs are prepared again.

@@ -18,6 +18,9 @@ struct SlotTable {
         free = Array((0..<count).reversed())
     }
 
+    /// The most calls in flight.
+    var capacity: Int { jobs.count }
+
     /// How many calls run.
     var inUse: Int { jobs.count - free.count }
 
@@ -28,6 +31,9 @@ struct SlotTable {
     var running: [(slot: Int, job: ClaimedJob)] {
         jobs.enumerated().compactMap { slot, job in job.map { (slot, $0) } }
     }
+
+    /// The slots of calls in lanes with limits. If the other workers declare this one lost, they take its permits.
+    var limited: [Int] { running.filter { $0.job.lane != 0 }.map(\.slot) }
 
     /// The jobs that were claimed at this moment or before, with their slots.
     func jobs(claimedBy moment: UInt64) -> [(slot: Int, job: ClaimedJob, claimedAt: UInt64)] {

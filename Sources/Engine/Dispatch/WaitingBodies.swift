@@ -38,6 +38,14 @@ struct WaitingBodies {
             : MemoryBudget.Body(cost: 2 * body.bytes, fetch: 3 * body.bytes)
     }
 
+    /// The end of a job whose body can never get its memory.
+    static func tooLarge(_ total: Int) -> Verdict {
+        Verdict(
+            .failed, .tooLarge,
+            "the request's body does not fit into the memory of this worker, \(total >> 20) MiB; nothing was sent; start the worker with more --memory"
+        )
+    }
+
     /// Drops the jobs that have lost their slots.
     mutating func dropEnded(_ slots: SlotTable) { waiting.removeAll { !$0.entry.isHeld(in: slots) } }
 

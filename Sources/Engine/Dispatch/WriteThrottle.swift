@@ -12,7 +12,7 @@ struct WriteThrottle {
     /// The waits between batches while all are refused.
     private(set) var pause = StatementBackoff(longest: RefusedAttempts.longestWait)
     /// Attempts that were refused alone.
-    var refused = RefusedAttempts()
+    private(set) var refused = RefusedAttempts()
     private var lastRefusal: UInt64 = 0
     /// Whether the last batch was an attempt that had been refused alone.
     private var wroteRefused = false
@@ -27,11 +27,6 @@ struct WriteThrottle {
         let count = refused.count + (pause.isOn ? finished.count : 0)
         guard count > 0, let waitsSince else { return nil }
         return (count, waitsSince)
-    }
-
-    /// The jobs of these results, at most `limit`.
-    func waitingJobs(_ finished: FinishedAttempts, limit: Int) -> [Int64] {
-        waitingLeases(finished, limit: limit).map(\.jobID)
     }
 
     /// The leases of these results, at most `limit`.
@@ -122,4 +117,7 @@ struct WriteThrottle {
         }
         return refused.put(attempt, stored: stored, now: now)
     }
+
+    /// Drops the attempts whose lease no longer holds. `held` contains the seqs of the leases that hold.
+    mutating func keep(_ held: Set<Int64>) { refused.keep(held) }
 }

@@ -102,7 +102,7 @@ extension RunLoop {
         callbackWork.concluded(
             more: result.bool(0, ConcludeColumn.more), hasFailures: !result.isNull(0, ConcludeColumn.failure), now: now)
         if result.bool(0, ConcludeColumn.hasParents) {
-            dispatcher.treesChanged()
+            dispatcher.claims.treesChanged()
             treeCursor.membersEnded(now: now)
         }
         if let reason = result.optionalText(0, ConcludeColumn.failure) {

@@ -49,15 +49,15 @@ extension RunLoop {
 
     private func beat(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.beat) else { return }
-        let refused = dispatcher.writeThrottle.waiting(dispatcher.finished).map { waiting in
+        let refused = dispatcher.backoff.waiting(dispatcher.writes).map { waiting in
             (
                 count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
-                jobs: dispatcher.writeThrottle.waitingJobs(dispatcher.finished, limit: RunLoop.mostWaitingJobs)
+                jobs: dispatcher.backoff.waitingJobs(dispatcher.writes, limit: RunLoop.mostWaitingJobs)
             )
         }
         StoreCalls.beat(
             worker: worker, inFlight: dispatcher.slots.inUse, isDraining: dispatcher.isDraining,
-            isListening: dispatcher.pickup.isListening, start: startID, wal: home.wal, refused: refused,
+            isListening: dispatcher.claims.isListening, start: startID, wal: home.wal, refused: refused,
             judgements: (
                 dispatcher.judging.count,
                 dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) },
@@ -111,13 +111,13 @@ extension RunLoop {
     /// Whether the database may have rows of long calls, or may need them.
     var hasCallsToReport: Bool {
         dispatcher.slots.inUse > 0 || callReports.isOpen || !dispatcher.judging.isEmpty
-            || !dispatcher.writeThrottle.refused.isEmpty
+            || !dispatcher.backoff.refused.isEmpty
     }
 
     /// Writes the changes of calls that take longer than a second. Due once a second.
     private func reportCalls(_ worker: Int32) {
         guard !dutiesUnderWay.contains(.progress) else { return }
-        let calls = dispatcher.longCalls(hooks: callbackWork.slots, now: now) { slot, claim in
+        let calls = LongCalls.list(dispatcher, hooks: callbackWork.slots, now: now) { slot, claim in
             guard let progress = agent.progress(slot: slot) else { return nil }
             // The direction of the transfer: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
@@ -137,7 +137,7 @@ extension RunLoop {
     private func survey() {
         guard !dutiesUnderWay.contains(.survey), dispatcher.surveyBegins(now: now) else { return }
         StoreCalls.survey(
-            queues: configuration.queues, dispatcher.surveyCursor.next(dispatcher.knownTracks), into: &parameters)
+            queues: configuration.queues, dispatcher.claims.surveyStep, into: &parameters)
         send(.survey, StoreStatement.survey)
     }
 
@@ -157,14 +157,14 @@ extension RunLoop {
         } catch {
             // A `lost` event follows. All duties are due again on the next connection.
             schedule = Schedule()
-            dispatcher.pollSchedule = PollSchedule()
+            dispatcher.claims.lookAgain()
         }
     }
 
     /// Sets whether INSERTs notify this worker.
     func setIdle(_ isIdle: Bool) {
         // Without a number or a session the row cannot be written, so the worker polls.
-        guard dispatcher.worker > 0, duties.isReady else { return dispatcher.pickup.connectionLost() }
+        guard dispatcher.worker > 0, duties.isReady else { return dispatcher.claims.listeningEnded() }
         StoreCalls.setIdle(worker: dispatcher.worker, isIdle, into: &parameters)
         send(.setIdle, StoreStatement.setIdle)
     }
@@ -225,10 +225,10 @@ extension RunLoop {
             if result.bool(0, SettleColumn.hasReady) { jobsAnnounced() }
             if result.bool(0, SettleColumn.hasExpensive) { dispatcher.judging.treesWait() }
         case .survey:
-            dispatcher.surveyReturned(StoreCalls.surveyFound(result), now: now)
+            dispatcher.claims.surveyReturned(StoreCalls.surveyFound(result), now: now)
         case .acquireLanePermits: granted(result)
         case .setIdle:
-            dispatcher.listeningBegan()
+            dispatcher.claims.listeningBegan()
         case .reap:
             for row in 0..<result.rowCount {
                 configuration.log(

@@ -27,7 +27,7 @@ extension RunLoop {
         let worker = dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
-                if dispatcher.hasShortLockTimeout(batch) {
+                if dispatcher.writes.hasShortLockTimeout(batch, isDraining: dispatcher.isDraining) {
                     parameters.removeAll()
                     try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
                 }
@@ -83,7 +83,8 @@ extension RunLoop {
             }
             StoreCalls.prepare(
                 worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases,
-                hold: dispatcher.expensiveHold, long: dispatcher.sliced(number), into: &parameters)
+                hold: dispatcher.expensiveHold, long: dispatcher.preparations.sliced(number, dispatcher.slots),
+                into: &parameters)
             try jobs.append(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {
@@ -129,14 +130,14 @@ extension RunLoop {
         do throws(PGError) {
             try jobs.send(StoreStatement.lockedLeases, &parameters, tag: Tag.question(number))
         } catch {
-            dispatcher.deferred.askingFailed(number, now: now)
+            dispatcher.writes.questionFailed(number, now: now)
         }
     }
 
     /// Writes the attempts whose rows are free. The others wait for the end of the other transaction.
     func lockedLeasesReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let locked = Set(result.int64s(0, PGValueColumn.value))
-        if dispatcher.questionAnswered(number, locked: locked, now: now) {
+        if dispatcher.writes.questionAnswered(number, locked: locked, now: now) {
             configuration.log(.resultsLocked(jobs: locked.count))
         }
     }
@@ -157,7 +158,7 @@ extension RunLoop {
     /// Handles a failed finish or claim. Its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
         carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
-        if let waiting = dispatcher.writeThrottle.waiting(dispatcher.finished), warnings.shouldReportRefusal(now: now) {
+        if let waiting = dispatcher.backoff.waiting(dispatcher.writes), warnings.shouldReportRefusal(now: now) {
             configuration.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
         }
     }

@@ -15,12 +15,12 @@ extension RunLoop {
 
     /// Starts calls whose moment has come. Cuts off calls in lanes with limits if this worker may be declared lost.
     func startDue() {
-        guard !dispatcher.lanes.isEmpty else { return }
+        guard dispatcher.claims.hasLanes else { return }
         while let (slot, call) = dispatcher.nextStart(now: now) { begin(call, slot: slot) }
         guard let end = liveness.end, now >= end else { return }
         // No other call begins before the database has answered.
-        dispatcher.lanes.requestAgain()
-        let slots = dispatcher.limitedSlots
+        dispatcher.claims.requestLanesAgain()
+        let slots = dispatcher.slots.limited
         guard !slots.isEmpty else { return }
         for slot in slots {
             let sent = agent.cancel(slot: slot)
@@ -31,12 +31,12 @@ extension RunLoop {
 
     /// When the next lane action is due.
     func laneDeadline() -> UInt64? {
-        guard !dispatcher.lanes.isEmpty else { return nil }
+        guard dispatcher.claims.hasLanes else { return nil }
         let due = dispatcher.laneDeadline(
             canRequest: duties.isReady && !dutiesUnderWay.contains(.acquireLanePermits), canClaim: jobs.isReady,
             now: now)
         // Once the end has passed, each turn of the loop checks it, and as a deadline it would keep the loop awake.
-        guard let end = liveness.end, now < end, dispatcher.lanes.isInUse else { return due }
+        guard let end = liveness.end, now < end, dispatcher.claims.usesLanes else { return due }
         return min(due ?? .max, end)
     }
 
@@ -48,7 +48,7 @@ extension RunLoop {
         StoreCalls.acquireLanePermits(worker: worker, requests, into: &parameters)
         requestSent = now
         send(.acquireLanePermits, StoreStatement.acquireLanePermits)
-        if !dutiesUnderWay.contains(.acquireLanePermits) { dispatcher.lanes.requestFailed() }
+        if !dutiesUnderWay.contains(.acquireLanePermits) { dispatcher.claims.laneRequestFailed() }
     }
 
     /// Records the granted permits and rate slots.
@@ -57,6 +57,6 @@ extension RunLoop {
             databaseClock.note(sent: requestSent, received: now, microseconds: StoreCalls.grantedAt(result))
         }
         let grants = StoreCalls.grants(result, clock: databaseClock)
-        dispatcher.lanes.granted(grants, now: now)
+        dispatcher.claims.lanesGranted(grants, now: now)
     }
 }

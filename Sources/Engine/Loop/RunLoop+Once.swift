@@ -42,7 +42,7 @@ extension RunLoop {
 
     /// Whether calls run, or ended attempts are not stored and concluded yet.
     private var isAtWork: Bool {
-        dispatcher.slots.inUse > 0 || !dispatcher.finished.isEmpty || !dispatcher.deferred.isEmpty
+        dispatcher.slots.inUse > 0 || !dispatcher.writes.isEmpty
             || !callbackWork.isQuiet
             || !dispatcher.judging.isEmpty
             || credentials.isBusy

@@ -36,13 +36,13 @@ extension RunLoop {
             credentials.workAnnounced(now: now)
         } else {
             let job = AnnouncedJob(payload: notification.payload)
-            if job != nil { dispatcher.pollSchedule.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
+            if job != nil { dispatcher.claims.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
             jobsAnnounced(job)
             // An announced job is ready, so it does not wait for a leader's duty.
             if job != nil { return }
-            if notification.payload == "made" { dispatcher.pollSchedule.trackWasMade() }
+            if notification.payload == "made" { dispatcher.claims.trackWasMade() }
             if notification.payload == "tracks" {
-                dispatcher.pollSchedule.trackIsAwaited(now: now)
+                dispatcher.claims.trackIsAwaited(now: now)
                 if epoch != nil { schedule.queueDuties = now }
             }
         }
@@ -86,7 +86,7 @@ extension RunLoop {
             // failed.
             if error.code != .aborted {
                 configuration.log(.statementFailed(verb: "short_lock_timeout", error: error))
-                dispatcher.rest(now: now)
+                dispatcher.backoff.rest(now: now)
             }
         case Tag.askAfterDuties: break
         case Tag.workLeft:
@@ -99,7 +99,7 @@ extension RunLoop {
         default:
             switch tag & 3 {
             case 2: preparationFailed(tag >> 2, error)
-            case 3: dispatcher.deferred.askingFailed(tag >> 2, now: now)
+            case 3: dispatcher.writes.questionFailed(tag >> 2, now: now)
             default: exchangeFailed(tag >> 2, error)
             }
             suspectSchema(error)
@@ -191,7 +191,7 @@ extension RunLoop {
             callReports.forget()
             treeCursor.membersEnded(now: now)
             abortsAnnounced = true
-            dispatcher.pollSchedule = PollSchedule()
+            dispatcher.claims.lookAgain()
             jobsAnnounced()
         case .result(let tag, let result):
             guard let duty = Tag.duty(of: tag) else { return }
@@ -200,7 +200,7 @@ extension RunLoop {
             if Tag.worker(of: tag) == dispatcher.worker {
                 dutyDone(duty, result)
             } else if duty == .acquireLanePermits {
-                dispatcher.lanes.requestFailed()
+                dispatcher.claims.laneRequestFailed()
             } else if duty == .beat {
                 // The database has had no heartbeat under the new number.
                 schedule.beat = now
@@ -210,7 +210,7 @@ extension RunLoop {
             dutiesUnderWay.remove(duty)
             if duty == .readRefreshAnswer { credentials.readingFailed(now: now) }
             if duty == .storeRefresh { credentials.storingFailed(now: now) }
-            if duty == .acquireLanePermits { dispatcher.lanes.requestFailed() }
+            if duty == .acquireLanePermits { dispatcher.claims.laneRequestFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
                 // The next full run keeps its distance even after a failure: it would take too long again.
@@ -229,8 +229,8 @@ extension RunLoop {
             configuration.log(.connectionLost(session: "duties", reason: error.description))
             agent.closeIdleConnectionsIfShort()
             dutiesUnderWay.removeAll()
-            dispatcher.lanes.requestFailed()
-            dispatcher.pickup.connectionLost()
+            dispatcher.claims.laneRequestFailed()
+            dispatcher.claims.listeningEnded()
         case .notification: break
         case .retryAt: break
         }

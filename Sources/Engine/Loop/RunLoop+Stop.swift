@@ -17,7 +17,7 @@ extension RunLoop {
         shutdown.drainDeadline = now + UInt64(seconds) * 1_000_000_000 + UInt64(fraction / 1_000_000_000)
         dispatcher.drain()
         configuration.log(.draining(inFlight: dispatcher.slots.inUse))
-        if dispatcher.pickup.isListening { setIdle(false) }
+        if dispatcher.claims.isListening { setIdle(false) }
         schedule.beat = 0
     }
 

@@ -209,8 +209,8 @@ public final class RunLoop {
             now: now, calls: dispatcher.slots.inUse,
             isConnected: dispatcher.worker > 0 && jobs.isReady && !dispatcher.isUnheard,
             isDraining: dispatcher.isDraining,
-            refused: dispatcher.writeThrottle.waiting(dispatcher.finished)?.count ?? 0,
-            refusedSince: dispatcher.writeThrottle.pause.since)
+            refused: dispatcher.backoff.waiting(dispatcher.writes)?.count ?? 0,
+            refusedSince: dispatcher.backoff.batchesRefusedSince)
     }
 
     /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.

@@ -34,7 +34,7 @@ struct PreparationQueueTests {
         var fixture = Fixture(100)
         #expect(fixture.next(moment)?.seqs == Array(1...64))
         #expect(fixture.next(moment) == nil)
-        #expect(fixture.queue.returned(1)?.count == 64)
+        #expect(fixture.queue.returned(1, fixture.slots)?.count == 64)
         #expect(fixture.next(moment)?.seqs == Array(65...100))
     }
 
@@ -43,7 +43,7 @@ struct PreparationQueueTests {
         let number = fixture.next(moment)?.number ?? 0
         #expect(fixture.queue.slots.count == 70)
         fixture.queue.takeBack(number)
-        #expect(fixture.queue.returned(number) == nil)
+        #expect(fixture.queue.returned(number, fixture.slots) == nil)
         #expect(fixture.next(moment)?.seqs == Array(1...64))
     }
 
@@ -84,7 +84,7 @@ struct PreparationQueueTests {
         #expect(
             fixture.queue.failed(alone?.number ?? 0, .locked, slots: fixture.slots, now: moment).recovery == .none)
         #expect(fixture.next(moment)?.seqs == [2])
-        _ = fixture.queue.returned(3)
+        _ = fixture.queue.returned(3, fixture.slots)
         #expect(fixture.queue.deadline(now: moment) == moment + 500_000_000)
     }
 
