@@ -12,11 +12,7 @@ extension RunLoop {
     /// Sends the statements that are due.
     func serveCallbacks() {
         guard callbackWork.hasWork else { return }
-        guard hasCallbacks else {
-            hasCallbacks = true
-            callbacks.start(now: now)
-            return
-        }
+        guard callbacks.isOpen else { return callbacks.start(now: now) }
         guard callbacks.isReady else { return }
         if callbackWork.isStuck(now: now) { return endStuckCallbacks() }
         do throws(PGError) {
@@ -69,8 +65,6 @@ extension RunLoop {
 
     func callbacksEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
-        case .ready:
-            configuration.log(.connected(session: "callbacks"))
         case .result(let tag, let result):
             if tag == Tag.conclude { return concluded(result) }
             if tag & 3 == Tag.beginKind { begun(tag >> 2, result) }
@@ -89,12 +83,8 @@ extension RunLoop {
                 return
             }
             if callbackWork.shouldReplaceSession { callbacks.abandon("it refuses everything since a while", now: now) }
-        case .lost(let error, _):
-            configuration.log(.connectionLost(session: "callbacks", reason: error.description))
-            agent.closeIdleConnectionsIfShort()
-            callbacksLost()
-        case .notification: break
-        case .retryAt: break
+        case .lost: callbacksLost()
+        default: break
         }
     }
 

@@ -43,6 +43,18 @@ extension RunLoop {
         if let epoch { leadersDuties(worker, epoch) }
     }
 
+    /// When the next duty is due. Nil if none is due before an event.
+    var dutiesDue: UInt64? {
+        guard dispatcher.worker > 0 && duties.isReady else { return nil }
+        var moment = schedule.earliest(
+            leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0,
+            canRunQueueDuties: !dutiesUnderWay.contains(.runQueueDuties))
+        if let due = credentialsDue { moment = min(moment, due) }
+        if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeCursor.due) }
+        if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickCursor.due) }
+        return moment
+    }
+
     /// The most jobs that a heartbeat names because their results wait. As many again may be named because their
     /// answers wait.
     private static let mostWaitingJobs = 1000

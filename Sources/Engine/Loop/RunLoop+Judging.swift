@@ -10,11 +10,7 @@ extension RunLoop {
     /// Sends the next statement if it is due.
     func judge() {
         guard dispatcher.judging.hasWork else { return }
-        guard hasJudging else {
-            hasJudging = true
-            judging.start(now: now)
-            return
-        }
+        guard judging.isOpen else { return judging.start(now: now) }
         guard judging.isReady, let task = dispatcher.judging.next(worker: dispatcher.worker, now: now) else { return }
         do throws(PGError) {
             parameters.removeAll()
@@ -43,20 +39,14 @@ extension RunLoop {
 
     func judgingEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
-        case .ready:
-            configuration.log(.connected(session: "judging"))
         case .result(let tag, let result):
             guard tag != Tag.limitTime else { return }
             judged(Tag.number(ofJudgement: tag), result)
         case .failed(let tag, let error):
             suspectSchema(error)
             judgementFailed(tag, error)
-        case .lost(let error, _):
-            configuration.log(.connectionLost(session: "judging", reason: error.description))
-            agent.closeIdleConnectionsIfShort()
-            dispatcher.judging.connectionLost(now: now)
-        case .notification: break
-        case .retryAt: break
+        case .lost: dispatcher.judging.connectionLost(now: now)
+        default: break
         }
     }
 

@@ -9,33 +9,27 @@ internal import PGClient
 extension RunLoop {
     /// Performs the pruning action that is due.
     func prune() {
-        switch pruneSchedule.next(isReady: pruning?.isReady ?? false, now: now) {
+        switch pruneSchedule.next(isReady: pruning.isReady, now: now) {
         case .none: break
-        case .connect:
-            pruning = PGSession(SessionPlan(configuration).pruning)
-            pruning?.start(now: now)
+        case .connect: pruning.start(now: now)
         case .step:
             guard let epoch else { return pruneSchedule.failed(now: now) }
             StoreCalls.duty(worker: dispatcher.worker, epoch: epoch, into: &parameters)
             do throws(PGError) {
-                try pruning?.send(StoreStatement.prune, &parameters, tag: 0)
+                try pruning.send(StoreStatement.prune, &parameters, tag: 0)
             } catch {
                 // A `lost` event follows.
             }
-        case .close: endPruning()
+        case .close: pruning.close()
         }
     }
 
     func pruningEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
-        case .ready: break
-        case .notification: break
-        case .retryAt: break
         case .result(_, let result): pruned(result)
         case .failed(_, let error): pruningFailed(error)
-        case .lost(let error, _):
-            agent.closeIdleConnectionsIfShort()
-            pruningFailed(error)
+        case .lost(let error, _): pruningFailed(error)
+        default: break
         }
     }
 
@@ -48,17 +42,12 @@ extension RunLoop {
         }
         let wait =
             result.optionalInt64(0, PruneColumn.waitMs).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneSchedule.rest
-        if pruneSchedule.stepped(wait: wait, now: now) { endPruning() }
+        if pruneSchedule.stepped(wait: wait, now: now) { pruning.close() }
     }
 
     private func pruningFailed(_ error: PGError) {
         configuration.log(.statementFailed(verb: "prune", error: error))
         pruneSchedule.failed(now: now)
-        endPruning()
-    }
-
-    private func endPruning() {
-        pruning?.close()
-        pruning = nil
+        pruning.close()
     }
 }

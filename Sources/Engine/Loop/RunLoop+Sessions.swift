@@ -9,16 +9,12 @@ internal import PGClient
 extension RunLoop {
     func jobsEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
-        case .ready:
-            configuration.log(.connected(session: "jobs"))
-            enlist()
+        case .ready: enlist()
         case .result(let tag, let result):
             jobsResult(tag, result)
         case .failed(let tag, let error):
             jobsFailed(tag, error)
-        case .lost(let error, let tags):
-            configuration.log(.connectionLost(session: "jobs", reason: error.description))
-            agent.closeIdleConnectionsIfShort()
+        case .lost(_, let tags):
             once?.askingFailed(now: now)
             // Tags up to 3 belong to no exchange.
             dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
@@ -186,7 +182,6 @@ extension RunLoop {
     func dutiesEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
-            configuration.log(.connected(session: "duties"))
             schedule = Schedule()
             callReports.forget()
             treeCursor.membersEnded(now: now)
@@ -225,9 +220,7 @@ extension RunLoop {
             }
             logFailure(of: duty, error)
             suspectSchema(error)
-        case .lost(let error, _):
-            configuration.log(.connectionLost(session: "duties", reason: error.description))
-            agent.closeIdleConnectionsIfShort()
+        case .lost:
             dutiesUnderWay.removeAll()
             dispatcher.claims.laneRequestFailed()
             dispatcher.claims.listeningEnded()

@@ -31,17 +31,16 @@ public final class RunLoop {
     let startID = UUIDText.random()
     /// The database that gave this worker its number.
     var home = RegisteredDatabase()
-    var jobs: PGSession
-    var duties: PGSession
-    var callbacks: PGSession
-    /// Whether the callbacks session was opened.
-    var hasCallbacks = false
-    var judging: PGSession
-    /// Whether the judging session was opened.
-    var hasJudging = false
-    /// The session on which the leader deletes old jobs; nil outside a round.
-    var pruning: PGSession?
-    private var watched = WatchedSockets()
+    let jobs: Session
+    let duties: Session
+    /// Opened with the first callback work.
+    let callbacks: Session
+    /// Opened with the first expression that may take long.
+    let judging: Session
+    /// The session on which the leader deletes old jobs. Open during a round.
+    let pruning: Session
+    /// All sessions, in the order of their kinds.
+    private let sessions: [Session]
 
     var pruneSchedule = PruneSchedule()
     var callbackWork = CallbackWork()
@@ -112,10 +111,11 @@ public final class RunLoop {
             memory: configuration.memoryBudget)
         if configuration.runsOnce { once = RunOnceCheck(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
-        jobs = PGSession(plan.jobs)
-        duties = PGSession(plan.duties)
-        callbacks = PGSession(plan.callbacks)
-        judging = PGSession(plan.judging)
+        sessions = Session.Kind.allCases.map { [agent] in
+            Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
+        }
+        (jobs, duties, callbacks) = (sessions[0], sessions[1], sessions[2])
+        (judging, pruning) = (sessions[3], sessions[4])
     }
 
     /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
@@ -123,7 +123,7 @@ public final class RunLoop {
         now = MonotonicClock.now
         Memory.returnLargeBlocks()
         do throws(ReactorError) {
-            try poller.add(signals.descriptor, token: Token.signals, read: true, write: false)
+            try poller.add(signals.descriptor, token: PollerToken.signals, read: true, write: false)
             jobs.start(now: now)
             duties.start(now: now)
             var ready: [PollerEvent] = []
@@ -138,11 +138,7 @@ public final class RunLoop {
             configuration.log(.statementFailed(verb: "poll", reason: "\(error)"))
             end = .abandoned
         }
-        jobs.close()
-        duties.close()
-        callbacks.close()
-        judging.close()
-        pruning?.close()
+        for session in sessions { session.close() }
         logUnreportedFailures()
         configuration.log(.stopped)
         if let advice = schemaRecheck.advice { return .schemaMismatch(advice) }
@@ -151,25 +147,11 @@ public final class RunLoop {
 
     /// Handles a descriptor that is ready.
     private func handle(_ event: PollerEvent) {
-        switch event.token & Token.kinds {
-        case Token.signals:
+        if event.token == PollerToken.signals {
             for _ in signals.read() { stopRequested() }
-        case Token.jobs:
-            guard event.token & ~Token.kinds == watched.jobs?.generation else { return }
-            jobs.process(readable: event.readable, writable: event.writable, now: now)
-        case Token.duties:
-            guard event.token & ~Token.kinds == watched.duties?.generation else { return }
-            duties.process(readable: event.readable, writable: event.writable, now: now)
-        case Token.callbacks:
-            guard event.token & ~Token.kinds == watched.callbacks?.generation else { return }
-            callbacks.process(readable: event.readable, writable: event.writable, now: now)
-        case Token.judging:
-            guard event.token & ~Token.kinds == watched.judging?.generation else { return }
-            judging.process(readable: event.readable, writable: event.writable, now: now)
-        case Token.pruning:
-            guard event.token & ~Token.kinds == watched.pruning?.generation else { return }
-            pruning?.process(readable: event.readable, writable: event.writable, now: now)
-        default:
+        } else if let place = PollerToken.session(of: event.token) {
+            sessions[place].socketReady(event, now: now)
+        } else {
             agent.socketReady(
                 Int32(truncatingIfNeeded: event.token), readable: event.readable, writable: event.writable)
         }
@@ -177,16 +159,12 @@ public final class RunLoop {
 
     /// Processes all answers and outcomes, then sends the duties and exchanges that are due.
     private func turn() {
-        jobs.process(readable: false, writable: false, now: now)
-        duties.process(readable: false, writable: false, now: now)
-        callbacks.process(readable: false, writable: false, now: now)
-        judging.process(readable: false, writable: false, now: now)
-        pruning?.process(readable: false, writable: false, now: now)
+        for session in sessions { session.process(now: now) }
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.next() { dutiesEvent(event) }
         while let event = callbacks.next() { callbacksEvent(event) }
         while let event = judging.next() { judgingEvent(event) }
-        while let event = pruning?.next() { pruningEvent(event) }
+        while let event = pruning.next() { pruningEvent(event) }
         if let due = agent.nextDeadline, now >= due { agent.timeout() }
         collectOutcomes()
         reportShortage()
@@ -215,32 +193,23 @@ public final class RunLoop {
 
     /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.
     private func timeToWait() -> UInt64? {
-        var moment = configuration.workerHealth == nil ? UInt64.max : now + WorkerHealth.longestTurn
-        if let due = jobs.nextDeadline { moment = min(moment, due) }
-        if let due = duties.nextDeadline { moment = min(moment, due) }
-        if let due = callbacks.nextDeadline { moment = min(moment, due) }
-        if let due = silenceDue { moment = min(moment, due) }
-        if let due = callbackWork.deadline(now: now) { moment = min(moment, due) }
-        if let due = judging.nextDeadline { moment = min(moment, due) }
-        if let due = dispatcher.judging.deadline(now: now) { moment = min(moment, due) }
-        if let due = pruning?.nextDeadline { moment = min(moment, due) }
-        if let due = pruneSchedule.deadline(now: now) { moment = min(moment, due) }
-        if let due = agent.nextDeadline { moment = min(moment, due) }
-        if let due = shutdown.due(now: now) { moment = min(moment, due) }
-        if let due = onceDue { moment = min(moment, due) }
-        if let due = dispatcher.deadline(now: now) { moment = min(moment, due) }
-        if dispatcher.worker > 0 && duties.isReady {
-            let due = schedule.earliest(
-                leads: epoch != nil, hasCalls: dispatcher.slots.inUse > 0,
-                canRunQueueDuties: !dutiesUnderWay.contains(.runQueueDuties))
-            moment = min(moment, due)
-            if let due = credentialsDue { moment = min(moment, due) }
-            if !dutiesUnderWay.contains(.settle) { moment = min(moment, treeCursor.due) }
-            if epoch != nil, !dutiesUnderWay.contains(.tick) { moment = min(moment, tickCursor.due) }
-        }
-        if let due = laneDeadline() { moment = min(moment, due) }
-        let canSurvey = duties.isReady && !dutiesUnderWay.contains(.survey)
-        if let due = dispatcher.nextLook(canSurvey: canSurvey) { moment = min(moment, due) }
+        let deadlines: InlineArray<_, UInt64?> = [
+            configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
+            jobs.deadline, duties.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
+            agent.nextDeadline,
+            silenceDue,
+            callbackWork.deadline(now: now),
+            dispatcher.judging.deadline(now: now),
+            pruneSchedule.deadline(now: now),
+            shutdown.due(now: now),
+            onceDue,
+            dispatcher.deadline(now: now),
+            dutiesDue,
+            laneDeadline(),
+            dispatcher.nextLook(canSurvey: duties.isReady && !dutiesUnderWay.contains(.survey)),
+        ]
+        var moment = UInt64.max
+        for place in deadlines.indices { moment = min(moment, deadlines[place] ?? .max) }
         if moment == .max { return nil }
         let current = MonotonicClock.now
         return moment > current ? moment - current : 0
@@ -252,44 +221,7 @@ public final class RunLoop {
     /// agent's removal of the old socket would otherwise remove the new one.
     func watchSockets() throws(ReactorError) {
         try agent.watch(in: &poller)
-        try watch(jobs.interest, &watched.jobs, Token.jobs)
-        try watch(duties.interest, &watched.duties, Token.duties)
-        try watch(callbacks.interest, &watched.callbacks, Token.callbacks)
-        try watch(judging.interest, &watched.judging, Token.judging)
-        try watch(pruning?.interest, &watched.pruning, Token.pruning)
-    }
-
-    /// Registers the socket of a session, if its interest has changed.
-    private func watch(
-        _ wanted: PGSessionInterest?, _ known: inout PGSessionInterest?, _ kind: UInt64
-    ) throws(ReactorError) {
-        guard wanted != known else { return }
-        if let wanted {
-            try poller.set(
-                wanted.descriptor, token: kind | wanted.generation, read: wanted.read, write: wanted.write)
-        }
-        known = wanted
-    }
-
-    /// The sockets of the sessions that the poller knows.
-    private struct WatchedSockets {
-        var jobs: PGSessionInterest?
-        var duties: PGSessionInterest?
-        var callbacks: PGSessionInterest?
-        var judging: PGSessionInterest?
-        var pruning: PGSessionInterest?
-    }
-
-    /// Poller tokens. The top 3 bits are the kind. The other bits are the generation of a session's socket, or the
-    /// descriptor of an agent's socket.
-    private enum Token {
-        static let kinds: UInt64 = 7 << 61
-        static let signals: UInt64 = 1 << 61
-        static let jobs: UInt64 = 2 << 61
-        static let duties: UInt64 = 3 << 61
-        static let callbacks: UInt64 = 4 << 61
-        static let pruning: UInt64 = 5 << 61
-        static let judging: UInt64 = 6 << 61
+        for session in sessions { try session.watch(in: &poller) }
     }
 }
 

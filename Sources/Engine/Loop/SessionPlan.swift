@@ -41,8 +41,19 @@ struct SessionPlan {
         isPooled = !configuration.usesSessions
     }
 
+    /// The settings of a session.
+    func settings(of kind: Session.Kind) -> PGSession.Configuration {
+        switch kind {
+        case .jobs: jobs
+        case .duties: duties
+        case .callbacks: callbacks
+        case .judging: judging
+        case .pruning: pruning
+        }
+    }
+
     /// The session for claims, preparations and finishes. It receives the notifications.
-    var jobs: PGSession.Configuration {
+    private var jobs: PGSession.Configuration {
         // If an open transaction holds a row for longer than a second, the result is written later; see
         // `DeferredAttempts`.
         var session = session(
@@ -56,7 +67,7 @@ struct SessionPlan {
     }
 
     /// The session for heartbeats, surveys and the leader's duties.
-    var duties: PGSession.Configuration {
+    private var duties: PGSession.Configuration {
         var session = session(
             limits: ["statement_timeout": "\(Self.dutySeconds)s"],
             [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
@@ -66,20 +77,20 @@ struct SessionPlan {
     }
 
     /// The session for hooks and callbacks. Each of its transactions begins with its own time limit.
-    var callbacks: PGSession.Configuration {
+    private var callbacks: PGSession.Configuration {
         session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
     }
 
     /// The session for answers that may take long to judge. Each of its transactions begins with its own time limit: at
     /// most 1 min, and as long again for a large answer.
-    var judging: PGSession.Configuration {
+    private var judging: PGSession.Configuration {
         var session = session(limits: [:], [Self.endsForgottenTransactions, Self.staysOpen, Self.readsCommitted])
         session.answerTimeout = 180_000_000_000
         return session
     }
 
     /// The session on which the leader deletes old jobs.
-    var pruning: PGSession.Configuration {
+    private var pruning: PGSession.Configuration {
         var session = session(
             limits: ["statement_timeout": "\(Self.pruneSeconds)s"], [Self.staysOpen, Self.readsCommitted])
         session.answerTimeout = UInt64(Self.pruneSeconds + 5) * 1_000_000_000
