@@ -36,21 +36,21 @@ struct ReusedDescriptorTests {
         var ready: [PollerEvent] = []
         var number: UInt64?
         let before = target.requests.count
-        loop.agent.start(HTTPCall(url: target.url, allowsPrivateNetwork: true), slot: 0)
+        loop.shared.agent.start(HTTPCall(url: target.url, allowsPrivateNetwork: true), slot: 0)
         try TestClock.wait(10, for: "a request") {
-            loop.agent.timeout()
+            loop.shared.agent.timeout()
             try loop.watchSockets()
             try loop.poller.wait(timeoutNanoseconds: 5_000_000, into: &ready)
             for event in ready {
                 number = event.token
-                loop.agent.socketReady(Int32(event.token), readable: event.readable, writable: event.writable)
+                loop.shared.agent.socketReady(Int32(event.token), readable: event.readable, writable: event.writable)
             }
             return target.requests.count > before
         }
         try loop.watchSockets()
-        loop.agent.cancel(slot: 0)
-        loop.duties.start(now: MonotonicClock.now)
-        guard let descriptor = loop.duties.interest?.descriptor, UInt64(descriptor) == number else { return nil }
+        loop.shared.agent.cancel(slot: 0)
+        loop.sessions[1].start(now: MonotonicClock.now)
+        guard let descriptor = loop.sessions[1].interest?.descriptor, UInt64(descriptor) == number else { return nil }
         try loop.watchSockets()
         try loop.poller.wait(timeoutNanoseconds: Soak.nanoseconds(1), into: &ready)
         // The token of a session is larger than any descriptor.

@@ -50,4 +50,11 @@ struct Schedule {
         if leads && canRunQueueDuties { moment = min(moment, queueDuties) }
         return moment
     }
+
+    /// Whether a moment has come. If true, it moves to one interval from now.
+    static func isDue(_ moment: inout UInt64, every interval: UInt64, now: UInt64) -> Bool {
+        guard now >= moment else { return false }
+        moment = now + interval
+        return true
+    }
 }

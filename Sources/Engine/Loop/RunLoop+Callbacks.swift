@@ -18,19 +18,19 @@ extension RunLoop {
         do throws(PGError) {
             while let (number, lease, runsHooks) = callbackWork.nextBeginning(now: now) {
                 try limitTime()
-                StoreCalls.begin(lease, runsHooks: runsHooks, into: &parameters)
-                try callbacks.append(StoreStatement.beginJob, &parameters, tag: Tag.begin(number))
+                StoreCalls.begin(lease, runsHooks: runsHooks, into: &shared.parameters)
+                try callbacks.append(StoreStatement.beginJob, &shared.parameters, tag: Tag.begin(number))
                 callbacks.commit()
             }
             let isDeferred = callbackWork.hasFailed
             guard callbackWork.concludes(now: now) else { return }
             if isDeferred {
-                StoreCalls.deferNextOutcome(after: callbackWork.failure, into: &parameters)
-                try callbacks.send(StoreStatement.deferNextOutcome, &parameters, tag: Tag.deferral)
+                StoreCalls.deferNextOutcome(after: callbackWork.failure, into: &shared.parameters)
+                try callbacks.send(StoreStatement.deferNextOutcome, &shared.parameters, tag: Tag.deferral)
             }
             try limitTime()
-            StoreCalls.conclude(limit: CallbackWork.limit, into: &parameters)
-            try callbacks.append(StoreStatement.conclude, &parameters, tag: Tag.conclude)
+            StoreCalls.conclude(limit: CallbackWork.limit, into: &shared.parameters)
+            try callbacks.append(StoreStatement.conclude, &shared.parameters, tag: Tag.conclude)
             callbacks.commit()
         } catch {
             callbacksLost()
@@ -40,9 +40,9 @@ extension RunLoop {
     /// Ends a session with a function that no time limit has stopped. The duties session ends it in the server too,
     /// because the function would otherwise keep its job locked.
     private func endStuckCallbacks() {
-        if configuration.usesSessions, duties.isReady {
-            StoreCalls.session(callbacks.processID, into: &parameters)
-            send(.endSession, StoreStatement.endSession)
+        if shared.configuration.usesSessions, duties.isReady {
+            StoreCalls.session(callbacks.processID, into: &shared.parameters)
+            duties.send(.endSession, StoreStatement.endSession)
         }
         callbackWork.sessionEnds()
         callbacks.abandon("a function goes on beyond its time", now: now)
@@ -50,7 +50,7 @@ extension RunLoop {
 
     private func callbacksLost() {
         for lease in callbackWork.connectionLost(now: now) {
-            configuration.log(
+            shared.log(
                 .statementFailed(
                     verb: "begin", reason: "job \(lease.jobID) is called without its hooks, which end the session"))
         }
@@ -59,8 +59,8 @@ extension RunLoop {
     /// Sets the time limit in each transaction. Behind PgBouncer the next transaction may use another connection, and a
     /// function may have changed the setting.
     private func limitTime() throws(PGError) {
-        parameters.removeAll()
-        try callbacks.append(StoreStatement.limitTime, &parameters, tag: Tag.limitTime)
+        shared.parameters.removeAll()
+        try callbacks.append(StoreStatement.limitTime, &shared.parameters, tag: Tag.limitTime)
     }
 
     func callbacksEvent(_ event: consuming PGSessionEvent) {
@@ -71,11 +71,11 @@ extension RunLoop {
         case .failed(let tag, let error):
             suspectSchema(error)
             if tag == Tag.conclude {
-                configuration.log(.statementFailed(verb: "conclude", error: error))
+                shared.log(.statementFailed(verb: "conclude", error: error))
                 callbackWork.conclusionFailed(
                     error.sqlState?.rawValue, isShortage: error.sqlState?.cause == .shortage, now: now)
             } else if tag & 3 == Tag.beginKind {
-                configuration.log(.statementFailed(verb: "begin", error: error))
+                shared.log(.statementFailed(verb: "begin", error: error))
                 handBack(
                     callbackWork.requeueStart(
                         tag >> 2, wasLocked: false, isShortage: error.sqlState?.cause == .shortage, now: now))
@@ -92,11 +92,11 @@ extension RunLoop {
         callbackWork.concluded(
             more: result.bool(0, ConcludeColumn.more), hasFailures: !result.isNull(0, ConcludeColumn.failure), now: now)
         if result.bool(0, ConcludeColumn.hasParents) {
-            dispatcher.claims.treesChanged()
-            treeCursor.membersEnded(now: now)
+            shared.dispatcher.claims.treesChanged()
+            duties.trees.membersEnded(now: now)
         }
         if let reason = result.optionalText(0, ConcludeColumn.failure) {
-            configuration.log(.statementFailed(verb: "conclude", reason: reason))
+            shared.log(.statementFailed(verb: "conclude", reason: reason))
         }
     }
 
@@ -108,18 +108,18 @@ extension RunLoop {
             return handBack(callbackWork.requeueStart(number, wasLocked: true, now: now))
         }
         guard let entry = callbackWork.begun(number, now: now),
-            let job = dispatcher.slots.job(in: entry.slot, entry.lease)
+            let job = shared.dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
         if result.bool(0, PGValueColumn.value) { return startPrepared(job, slot: entry.slot) }
-        dispatcher.releaseSlot(entry.slot, now: now)
+        shared.dispatcher.releaseSlot(entry.slot, now: now)
         callbackWork.outcomesWait()
     }
 
     /// Hands a job back if the database cannot say whether it is still to be called.
     private func handBack(_ entry: Preparation.Entry?) {
-        guard let entry, dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
+        guard let entry, shared.dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
         let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
-        dispatcher.callRefused(
+        shared.dispatcher.callRefused(
             slot: entry.slot, Verdict(.handedBack, .internal, reason, retryAfter: .seconds(5)), now: now)
     }
 
@@ -129,7 +129,7 @@ extension RunLoop {
             return refuse(slot, .internal, "the database has prepared no call for this job; please report it")
         }
         if let stamp = job.webhook {
-            guard let keys = configuration.webhookKeys else {
+            guard let keys = shared.configuration.webhookKeys else {
                 return refuse(
                     slot, .config,
                     "this worker has no secret to sign webhooks with; start it with POSTRIDER_WEBHOOK_SECRET and retry the job"
@@ -144,12 +144,12 @@ extension RunLoop {
             ]
         }
         if let use = job.credential, let refusal = logIn(&call, with: use) {
-            return dispatcher.callRefused(slot: slot, refusal, now: now)
+            return shared.dispatcher.callRefused(slot: slot, refusal, now: now)
         }
         start(call, slot: slot)
     }
 
     private func refuse(_ slot: Int, _ code: ErrorCode, _ reason: String) {
-        dispatcher.callRefused(slot: slot, Verdict(.failed, code, reason), now: now)
+        shared.dispatcher.callRefused(slot: slot, Verdict(.failed, code, reason), now: now)
     }
 }

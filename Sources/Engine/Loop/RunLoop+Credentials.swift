@@ -9,30 +9,27 @@ internal import SecretSealing
 // Credentials: this file inserts secrets into calls, seals secrets that SQL has set, and fetches tokens. Token calls
 // have their own slots after the slots of jobs, so they do not wait for jobs.
 extension RunLoop {
-    /// The first slot of token calls. The slots of jobs have the numbers before it.
-    var firstTokenSlot: Int { configuration.concurrency }
-
     /// Sends the credential statements that are due on the duties session.
     func sendCredentialDuties(_ worker: Int32) {
-        if now >= credentials.lookDue, !dispatcher.isDraining, !dutiesUnderWay.contains(.credentials) {
+        if now >= credentials.lookDue, !shared.dispatcher.isDraining, !duties.awaits(.credentials) {
             credentials.lookBegins(now: now)
             StoreCalls.nextCredentialTasks(
-                worker: worker, hasKey: configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
-                except: credentials.ignoredCredentials(now: now), into: &parameters)
-            send(.credentials, StoreStatement.nextCredentialTasks)
+                worker: worker, hasKey: shared.configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
+                except: credentials.ignoredCredentials(now: now), into: &shared.parameters)
+            duties.send(.credentials, StoreStatement.nextCredentialTasks)
         }
-        if !dutiesUnderWay.contains(.storeSealedSecrets), let (name, version, sealed) = credentials.nextSealed() {
-            StoreCalls.storeSealedSecrets(name, version: version, sealed, into: &parameters)
-            send(.storeSealedSecrets, StoreStatement.storeSealedSecrets)
+        if !duties.awaits(.storeSealedSecrets), let (name, version, sealed) = credentials.nextSealed() {
+            StoreCalls.storeSealedSecrets(name, version: version, sealed, into: &shared.parameters)
+            duties.send(.storeSealedSecrets, StoreStatement.storeSealedSecrets)
         }
-        if !dutiesUnderWay.contains(.readRefreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
-            StoreCalls.readRefreshAnswer(task.credential, response, into: &parameters)
-            send(.readRefreshAnswer, StoreStatement.readRefreshAnswer)
+        if !duties.awaits(.readRefreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
+            StoreCalls.readRefreshAnswer(task.credential, response, into: &shared.parameters)
+            duties.send(.readRefreshAnswer, StoreStatement.readRefreshAnswer)
         }
-        if !dutiesUnderWay.contains(.storeRefresh), let (task, answer) = credentials.nextToStore(now: now) {
-            let sealed = answer.secrets.flatMap { configuration.secretKeys?.seal($0, for: task.credential) }
-            StoreCalls.storeRefresh(task, answer, sealed: sealed, into: &parameters)
-            send(.storeRefresh, StoreStatement.storeRefresh)
+        if !duties.awaits(.storeRefresh), let (task, answer) = credentials.nextToStore(now: now) {
+            let sealed = answer.secrets.flatMap { shared.configuration.secretKeys?.seal($0, for: task.credential) }
+            StoreCalls.storeRefresh(task, answer, sealed: sealed, into: &shared.parameters)
+            duties.send(.storeRefresh, StoreStatement.storeRefresh)
         }
     }
 
@@ -61,11 +58,11 @@ extension RunLoop {
             guard !result.isNull(0, PGValueColumn.value) else { return credentials.storingPostponed(now: now) }
             guard let (task, answer) = credentials.stored() else { return }
             if !result.bool(0, PGValueColumn.value) {
-                configuration.log(.refreshLate(credential: task.credential))
+                shared.log(.refreshLate(credential: task.credential))
             } else if answer.kind == .fetched {
-                configuration.log(.tokenRefreshed(credential: task.credential, version: task.version + 1))
+                shared.log(.tokenRefreshed(credential: task.credential, version: task.version + 1))
             } else {
-                configuration.log(
+                shared.log(
                     .refreshFailed(
                         credential: task.credential, isFinal: answer.kind == .refused, reason: answer.reason ?? ""))
             }
@@ -76,9 +73,9 @@ extension RunLoop {
 
     /// When the next credential statement is due. Nil if none is due before an event.
     var credentialsDue: UInt64? {
-        let look = dispatcher.isDraining || dutiesUnderWay.contains(.credentials) ? nil : credentials.lookDue
+        let look = shared.dispatcher.isDraining || duties.awaits(.credentials) ? nil : credentials.lookDue
         let statement = credentials.statementDue(
-            canRead: !dutiesUnderWay.contains(.readRefreshAnswer), canStore: !dutiesUnderWay.contains(.storeRefresh))
+            canRead: !duties.awaits(.readRefreshAnswer), canStore: !duties.awaits(.storeRefresh))
         guard let look, let statement else { return look ?? statement }
         return min(look, statement)
     }
@@ -87,16 +84,16 @@ extension RunLoop {
     private func begin(_ task: CredentialReader.Task) {
         switch task {
         case .seal(let name, let version, let secrets):
-            guard let keys = configuration.secretKeys else { return }
+            guard let keys = shared.configuration.secretKeys else { return }
             credentials.secretsSealed(name, version, keys.seal(secrets, for: name))
         case .refresh(let task):
             let secrets = open(task.sealed, task.plain, for: task.credential)
             guard let secrets else { return credentials.openingFailed(task, now: now) }
             do throws(TokenTask.Missing) {
                 var call = try task.call(with: secrets)
-                if configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }
+                if shared.configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }
                 guard let seat = credentials.callBegins(task, secrets) else { return }
-                agent.start(call, slot: firstTokenSlot + seat)
+                shared.agent.start(call, slot: shared.firstTokenSlot + seat)
             } catch {
                 let reason = "the secret \(error.name) is not there, and the refresh needs it"
                 credentials.refreshEnded(task, TokenAnswer(.refused, reason: reason))
@@ -106,7 +103,7 @@ extension RunLoop {
 
     /// The secrets of a credential. Nil if no key of this worker opens them.
     private func open(_ sealed: [UInt8]?, _ plain: Secrets?, for credential: String) -> Secrets? {
-        if let sealed { return configuration.secretKeys?.open(sealed, for: credential) }
+        if let sealed { return shared.configuration.secretKeys?.open(sealed, for: credential) }
         return plain
     }
 
@@ -131,7 +128,7 @@ extension RunLoop {
         }
         guard let secrets = open(use.sealed, use.plain, for: use.name) else {
             let reason =
-                configuration.secretKeys == nil
+                shared.configuration.secretKeys == nil
                 ? "this worker has no key to open secrets with; start it with POSTRIDER_SECRET_KEY and retry the job"
                 : "no key of this worker opens the secrets of credential \(use.name); start it with the one that they were sealed with, or log in again, and retry the job"
             return Verdict(.failed, .config, reason)

@@ -14,46 +14,48 @@ extension RunLoop {
     /// Sends exchanges while they are due.
     func exchange() {
         guard jobs.isReady else { return }
-        dispatcher.isUnheard = liveness.isUnheard(now: now)
+        shared.dispatcher.isUnheard = liveness.isUnheard(now: now)
         prepare()
         askForLockedRows()
-        while let (number, next) = dispatcher.nextExchange(now: now) {
-            guard send(number, next) else { return dispatcher.takeBack(number, now: now) }
+        while let (number, next) = shared.dispatcher.nextExchange(now: now) {
+            guard send(number, next) else { return shared.dispatcher.takeBack(number, now: now) }
         }
     }
 
     /// Sends one exchange. False if the session is closing; then a `lost` event follows.
     private func send(_ number: UInt64, _ next: Exchange) -> Bool {
-        let worker = dispatcher.worker
+        let worker = shared.dispatcher.worker
         do throws(PGError) {
             if let batch = next.batch {
-                if dispatcher.writes.hasShortLockTimeout(batch, isDraining: dispatcher.isDraining) {
-                    parameters.removeAll()
-                    try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
+                if shared.dispatcher.writes.hasShortLockTimeout(batch, isDraining: shared.dispatcher.isDraining) {
+                    shared.parameters.removeAll()
+                    try jobs.append(StoreStatement.shortLockTimeout, &shared.parameters, tag: Tag.shortLockTimeout)
                 }
                 batch.encode(
-                    worker: worker, appVersion: configuration.appVersion, rows: &attemptRows, into: &parameters)
-                try jobs.append(batch.statement, &parameters, tag: Tag.finish(number))
+                    worker: worker, appVersion: shared.configuration.appVersion, rows: &shared.attemptRows,
+                    into: &shared.parameters)
+                try jobs.append(batch.statement, &shared.parameters, tag: Tag.finish(number))
             }
             if let claim = next.claim {
                 let statement: PGStatement
                 if let job = claim.announced {
                     StoreCalls.claimOne(
-                        job.id, worker: worker, in: claim.visits[0], above: claim.above, into: &parameters)
+                        job.id, worker: worker, in: claim.visits[0], above: claim.above, into: &shared.parameters)
                     statement = StoreStatement.claimOne
                 } else {
                     StoreCalls.claim(
                         worker: worker, above: claim.above, limit: claim.limit, visits: claim.visits,
-                        hasNoFinish: next.batch == nil, takesLeasesOnly: claim.takesLeasesOnly, into: &parameters)
+                        hasNoFinish: next.batch == nil, takesLeasesOnly: claim.takesLeasesOnly, into: &shared.parameters
+                    )
                     statement = StoreStatement.claim
                 }
-                try jobs.append(statement, &parameters, tag: Tag.claim(number))
+                try jobs.append(statement, &shared.parameters, tag: Tag.claim(number))
             }
             jobs.commit()
             // libpq has its own copy, so this one is freed.
             if let batch = next.batch, batch.bytes > 1 << 20 {
-                parameters.removeAll()
-                attemptRows.removeAll()
+                shared.parameters.removeAll()
+                shared.attemptRows.removeAll()
             }
             return true
         } catch {
@@ -63,38 +65,38 @@ extension RunLoop {
 
     /// Starts the jobs of a claim.
     func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        guard let reader, var arrival = dispatcher.claimReturned(number) else { return }
-        if result.rowCount > 0 { memoryTrim.claimed() }
+        guard let reader, var arrival = shared.dispatcher.claimReturned(number) else { return }
+        if result.rowCount > 0 { shared.memoryTrim.claimed() }
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
-            guard let slot = dispatcher.jobArrived(job, &arrival) else { continue }
+            guard let slot = shared.dispatcher.jobArrived(job, &arrival) else { continue }
             if let call = job.call { start(call, slot: slot) }
         }
-        apply(dispatcher.claimRead(arrival, now: now))
+        duties.apply(shared.dispatcher.claimRead(arrival, now: now))
     }
 
     /// Sends the preparation of jobs that need more than their row.
     private func prepare() {
-        guard let (number, leases) = dispatcher.nextPreparation(now: now) else { return }
+        guard let (number, leases) = shared.dispatcher.nextPreparation(now: now) else { return }
         do throws(PGError) {
-            if dispatcher.preparations.hasShortLockTimeout(number) {
-                parameters.removeAll()
-                try jobs.append(StoreStatement.shortLockTimeout, &parameters, tag: Tag.shortLockTimeout)
+            if shared.dispatcher.preparations.hasShortLockTimeout(number) {
+                shared.parameters.removeAll()
+                try jobs.append(StoreStatement.shortLockTimeout, &shared.parameters, tag: Tag.shortLockTimeout)
             }
             StoreCalls.prepare(
-                worker: dispatcher.worker, appVersion: configuration.appVersion, leases: leases,
-                hold: dispatcher.expensiveHold, long: dispatcher.preparations.sliced(number, dispatcher.slots),
-                into: &parameters)
-            try jobs.append(StoreStatement.prepare, &parameters, tag: Tag.preparation(number))
+                worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion, leases: leases,
+                hold: shared.dispatcher.expensiveHold,
+                long: shared.dispatcher.preparations.sliced(number, shared.dispatcher.slots), into: &shared.parameters)
+            try jobs.append(StoreStatement.prepare, &shared.parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {
-            dispatcher.takeBack(number, now: now)
+            shared.dispatcher.takeBack(number, now: now)
         }
     }
 
     /// Starts the calls of a preparation.
     func preparationReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        guard let preparations, var waiting = dispatcher.preparationReturned(number) else { return }
+        guard let preparations, var waiting = shared.dispatcher.preparationReturned(number) else { return }
         var longBodies = preparations.longBodies(result)
         for row in 0..<result.rowCount {
             // The slices of long bodies follow after all jobs.
@@ -102,10 +104,10 @@ extension RunLoop {
             guard let (slot, job) = waiting.removeValue(forKey: preparations.jobID(result, row)) else { continue }
             let body = longBodies.removeValue(forKey: job.lease.jobID)
             let complete = preparations.complete(job, result, row, longBody: body)
-            dispatcher.callPrepared(slot: slot, complete)
+            shared.dispatcher.callPrepared(slot: slot, complete)
             if complete.credential != nil { credentials.use() }
             if complete.isCached {
-                dispatcher.judgeCached(slot: slot, now: now)
+                shared.dispatcher.judgeCached(slot: slot, now: now)
             } else if complete.hasHooks {
                 callbackWork.hooksWait(slot: slot, complete.lease)
             } else {
@@ -113,53 +115,56 @@ extension RunLoop {
             }
         }
         for (slot, job) in waiting.values {
-            dispatcher.releaseSlot(slot, now: now)
+            shared.dispatcher.releaseSlot(slot, now: now)
             if job.followUp.contains(.outcome) { callbackWork.outcomesWait() }
         }
     }
 
     /// Handles a preparation that failed and was rolled back.
     func preparationFailed(_ number: UInt64, _ error: PGError) {
-        carryOut(dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
+        carryOut(shared.dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
     }
 
     /// Asks which rows of deferred attempts are still locked.
     private func askForLockedRows() {
-        guard let (number, leases) = dispatcher.nextQuestion(now: now) else { return }
-        StoreCalls.lockedLeases(worker: dispatcher.worker, leases, into: &parameters)
+        guard let (number, leases) = shared.dispatcher.nextQuestion(now: now) else { return }
+        StoreCalls.lockedLeases(worker: shared.dispatcher.worker, leases, into: &shared.parameters)
         do throws(PGError) {
-            try jobs.send(StoreStatement.lockedLeases, &parameters, tag: Tag.question(number))
+            try jobs.send(StoreStatement.lockedLeases, &shared.parameters, tag: Tag.question(number))
         } catch {
-            dispatcher.writes.questionFailed(number, now: now)
+            shared.dispatcher.writes.questionFailed(number, now: now)
         }
     }
 
     /// Writes the attempts whose rows are free. The others wait for the end of the other transaction.
     func lockedLeasesReturned(_ number: UInt64, _ result: borrowing PGResult) {
         let locked = Set(result.int64s(0, PGValueColumn.value))
-        if dispatcher.writes.questionAnswered(number, locked: locked, now: now) {
-            configuration.log(.resultsLocked(jobs: locked.count))
+        if shared.dispatcher.writes.questionAnswered(number, locked: locked, now: now) {
+            shared.log(.resultsLocked(jobs: locked.count))
         }
     }
 
     /// Records the attempts that the database has stored or refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let (refused, followUp) = dispatcher.finishReturned(number, stored: result.int64s(0, PGValueColumn.value).count)
+        let (refused, followUp) = shared.dispatcher.finishReturned(
+            number, stored: result.int64s(0, PGValueColumn.value).count)
         follow(followUp, refused: refused)
     }
 
     /// Starts the work that follows from stored attempts.
     func follow(_ followUp: FollowUp, refused: Int) {
-        if followUp.contains(.tree) { treeCursor.membersEnded(now: now) }
+        if followUp.contains(.tree) { duties.trees.membersEnded(now: now) }
         if followUp.contains(.outcome) { callbackWork.outcomesWait() }
-        if refused > 0 { configuration.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
+        if refused > 0 { shared.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
     /// Handles a failed finish or claim. Its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
-        carryOut(dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
-        if let waiting = dispatcher.backoff.waiting(dispatcher.writes), warnings.shouldReportRefusal(now: now) {
-            configuration.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
+        carryOut(shared.dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
+        if let waiting = shared.dispatcher.backoff.waiting(shared.dispatcher.writes),
+            shared.warnings.shouldReportRefusal(now: now)
+        {
+            shared.log(.resultsRefused(jobs: waiting.count, reason: "\(error); they are written again"))
         }
     }
 
@@ -167,8 +172,8 @@ extension RunLoop {
         switch recovery {
         case .none: break
         case .enlist: enlist()
-        case .report: configuration.log(.statementFailed(verb: verb, error: error))
-        case .reportJob(let job): configuration.log(.resultUnstorable(job: job, reason: error.description))
+        case .report: shared.log(.statementFailed(verb: verb, error: error))
+        case .reportJob(let job): shared.log(.resultUnstorable(job: job, reason: error.description))
         }
     }
 
@@ -194,34 +199,23 @@ extension RunLoop {
     /// Turns outcomes into finished attempts, and frees their slots.
     func collectOutcomes() {
         let began = MonotonicClock.now
-        var calls = agent.takeFinished()[...]
+        var calls = shared.agent.takeFinished()[...]
         while let call = calls.popFirst() {
-            if call.slot >= firstTokenSlot {
-                credentials.callEnded(call.slot - firstTokenSlot, call.outcome)
+            if call.slot >= shared.firstTokenSlot {
+                credentials.callEnded(call.slot - shared.firstTokenSlot, call.outcome)
             } else {
-                configuration.workerHealth?.callEnded(call.outcome)
-                dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
+                shared.configuration.workerHealth?.callEnded(call.outcome)
+                shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
-            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collectionLimit { return agent.putBack(calls) }
+            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collectionLimit {
+                return shared.agent.putBack(calls)
+            }
         }
     }
 
     /// Reports calls that wait for a file descriptor, once a minute.
     func reportShortage() {
-        guard agent.isShortOfDescriptors, warnings.shouldReportDescriptors(now: now) else { return }
-        configuration.log(.outOfDescriptors)
-    }
-
-    func apply(_ change: PickupMode.Change) {
-        switch change {
-        case .none: break
-        case .listen: setIdle(true)
-        case .stopListening: setIdle(false)
-        }
-    }
-
-    /// Handles a notification about new jobs. It may name one job.
-    func jobsAnnounced(_ job: AnnouncedJob? = nil) {
-        apply(dispatcher.jobsAnnounced(job, now: now))
+        guard shared.agent.isShortOfDescriptors, shared.warnings.shouldReportDescriptors(now: now) else { return }
+        shared.log(.outOfDescriptors)
     }
 }

@@ -9,31 +9,34 @@ internal import PGClient
 extension RunLoop {
     /// Sends the next statement if it is due.
     func judge() {
-        guard dispatcher.judging.hasWork else { return }
+        guard shared.dispatcher.judging.hasWork else { return }
         guard judging.isOpen else { return judging.start(now: now) }
-        guard judging.isReady, let task = dispatcher.judging.next(worker: dispatcher.worker, now: now) else { return }
+        guard judging.isReady, let task = shared.dispatcher.judging.next(worker: shared.dispatcher.worker, now: now)
+        else { return }
         do throws(PGError) {
-            parameters.removeAll()
-            parameters.append(text: "\(task.limit)ms")
-            try judging.append(StoreStatement.limitJudging, &parameters, tag: Tag.limitTime)
+            shared.parameters.removeAll()
+            shared.parameters.append(text: "\(task.limit)ms")
+            try judging.append(StoreStatement.limitJudging, &shared.parameters, tag: Tag.limitTime)
             switch task.work {
             case .attempt(let attempt) where attempt.isCached:
                 StoreCalls.judgeCached(
-                    attempt, worker: dispatcher.worker, appVersion: configuration.appVersion, into: &parameters)
-                try judging.append(StoreStatement.judgeCached, &parameters, tag: Tag.judgement(task.number))
+                    attempt, worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion,
+                    into: &shared.parameters)
+                try judging.append(StoreStatement.judgeCached, &shared.parameters, tag: Tag.judgement(task.number))
             case .attempt(let attempt):
                 FinishBatch([attempt]).encode(
-                    worker: dispatcher.worker, appVersion: configuration.appVersion, rows: &attemptRows,
-                    into: &parameters)
-                try judging.append(StoreStatement.judgeAlone, &parameters, tag: Tag.judgement(task.number))
+                    worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion,
+                    rows: &shared.attemptRows,
+                    into: &shared.parameters)
+                try judging.append(StoreStatement.judgeAlone, &shared.parameters, tag: Tag.judgement(task.number))
             case .tree(let lane):
-                parameters.removeAll()
-                parameters.append(text: lane)
-                try judging.append(StoreStatement.judgeTree, &parameters, tag: Tag.judgement(task.number))
+                shared.parameters.removeAll()
+                shared.parameters.append(text: lane)
+                try judging.append(StoreStatement.judgeTree, &shared.parameters, tag: Tag.judgement(task.number))
             }
             judging.commit()
         } catch {
-            dispatcher.judging.connectionLost(now: now)
+            shared.dispatcher.judging.connectionLost(now: now)
         }
     }
 
@@ -45,21 +48,21 @@ extension RunLoop {
         case .failed(let tag, let error):
             suspectSchema(error)
             judgementFailed(tag, error)
-        case .lost: dispatcher.judging.connectionLost(now: now)
+        case .lost: shared.dispatcher.judging.connectionLost(now: now)
         default: break
         }
     }
 
     private func judged(_ number: UInt64, _ result: borrowing PGResult) {
-        if dispatcher.judging.isAtTree {
-            if result.bool(0, JudgeTreeColumn.hasReady) { jobsAnnounced() }
-            treeCursor.membersEnded(now: now)
-            return dispatcher.judging.treeJudged(
+        if shared.dispatcher.judging.isAtTree {
+            if result.bool(0, JudgeTreeColumn.hasReady) { duties.jobsAnnounced() }
+            duties.trees.membersEnded(now: now)
+            return shared.dispatcher.judging.treeJudged(
                 number, lane: result.optionalText(0, JudgeTreeColumn.lane),
                 hasMore: result.bool(0, JudgeTreeColumn.hasMore))
         }
         let isStored = !result.int64s(0, PGValueColumn.value).isEmpty
-        guard let (refused, followUp) = dispatcher.judgementReturned(number, isStored: isStored) else { return }
+        guard let (refused, followUp) = shared.dispatcher.judgementReturned(number, isStored: isStored) else { return }
         follow(followUp, refused: refused)
     }
 
@@ -68,13 +71,13 @@ extension RunLoop {
         let failure: JudgingWork.Failure =
             error.sqlState == .queryCanceled ? .cancelled : error.sqlState?.cause == .value ? .unstorable : .other
         if tag == Tag.limitTime {
-            configuration.log(.statementFailed(verb: "judge", error: error))
-            return dispatcher.judging.connectionLost(now: now)
+            shared.log(.statementFailed(verb: "judge", error: error))
+            return shared.dispatcher.judging.connectionLost(now: now)
         }
-        if let job = dispatcher.judgementFailed(Tag.number(ofJudgement: tag), failure, now: now) {
-            if failure == .unstorable { configuration.log(.resultUnstorable(job: job, reason: error.description)) }
+        if let job = shared.dispatcher.judgementFailed(Tag.number(ofJudgement: tag), failure, now: now) {
+            if failure == .unstorable { shared.log(.resultUnstorable(job: job, reason: error.description)) }
         } else if error.sqlState != .lockNotAvailable {
-            configuration.log(.statementFailed(verb: "judge", error: error))
+            shared.log(.statementFailed(verb: "judge", error: error))
         }
     }
 }

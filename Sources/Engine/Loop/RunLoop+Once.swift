@@ -12,9 +12,9 @@ extension RunLoop {
         guard !isAtWork else { return check.worked(now: now) }
         guard mayAskForEnd else { return check.claims() }
         guard check.asks(now: now) else { return }
-        StoreCalls.workLeft(queues: configuration.queues, into: &parameters)
+        StoreCalls.workLeft(queues: shared.configuration.queues, into: &shared.parameters)
         do throws(PGError) {
-            try jobs.send(StoreStatement.workLeft, &parameters, tag: Tag.workLeft)
+            try jobs.send(StoreStatement.workLeft, &shared.parameters, tag: Tag.workLeft)
         } catch {
             // A `lost` event follows.
             check.askingFailed(now: now)
@@ -32,25 +32,26 @@ extension RunLoop {
         guard !shutdown.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
         switch decision {
         case .goOn: break
-        case .fold: schedule.watch = now
+        case .fold: duties.schedule.watch = now
         case .end: stopRequested()
         case .giveUp(let left):
-            configuration.log(.workLeft(left))
+            shared.log(.workLeft(left))
             stopRequested()
         }
     }
 
     /// Whether calls run, or ended attempts are not stored and concluded yet.
     private var isAtWork: Bool {
-        dispatcher.slots.inUse > 0 || !dispatcher.writes.isEmpty
+        shared.dispatcher.slots.inUse > 0 || !shared.dispatcher.writes.isEmpty
             || !callbackWork.isQuiet
-            || !dispatcher.judging.isEmpty
+            || !shared.dispatcher.judging.isEmpty
             || credentials.isBusy
     }
 
     /// Whether no claim or finish is under way, and this worker leads or knows that another one does.
     private var mayAskForEnd: Bool {
-        jobs.isReady && duties.isReady && dispatcher.worker > 0 && dispatcher.isQuiet && dispatcher.isWritten
+        jobs.isReady && duties.isReady && shared.dispatcher.worker > 0 && shared.dispatcher.isQuiet
+            && shared.dispatcher.isWritten
             && knowsLeader
     }
 }

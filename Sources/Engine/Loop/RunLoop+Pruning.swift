@@ -14,9 +14,9 @@ extension RunLoop {
         case .connect: pruning.start(now: now)
         case .step:
             guard let epoch else { return pruneSchedule.failed(now: now) }
-            StoreCalls.duty(worker: dispatcher.worker, epoch: epoch, into: &parameters)
+            StoreCalls.duty(worker: shared.dispatcher.worker, epoch: epoch, into: &shared.parameters)
             do throws(PGError) {
-                try pruning.send(StoreStatement.prune, &parameters, tag: 0)
+                try pruning.send(StoreStatement.prune, &shared.parameters, tag: 0)
             } catch {
                 // A `lost` event follows.
             }
@@ -36,9 +36,9 @@ extension RunLoop {
     private func pruned(_ result: borrowing PGResult) {
         let jobs = result.int64(0, PruneColumn.jobs)
         if let range = result.optionalText(0, PruneColumn.dropped) {
-            configuration.log(.rangePruned(range, jobs: Int(jobs)))
+            shared.log(.rangePruned(range, jobs: Int(jobs)))
         } else if jobs > 0 {
-            configuration.log(.pruned(jobs: Int(jobs)))
+            shared.log(.pruned(jobs: Int(jobs)))
         }
         let wait =
             result.optionalInt64(0, PruneColumn.waitMs).map { UInt64(max(0, $0)) * 1_000_000 } ?? PruneSchedule.rest
@@ -46,7 +46,7 @@ extension RunLoop {
     }
 
     private func pruningFailed(_ error: PGError) {
-        configuration.log(.statementFailed(verb: "prune", error: error))
+        shared.log(.statementFailed(verb: "prune", error: error))
         pruneSchedule.failed(now: now)
         pruning.close()
     }

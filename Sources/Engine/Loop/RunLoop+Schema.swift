@@ -17,10 +17,10 @@ extension RunLoop {
 
     /// Asks for the history of migrations.
     func lookAtSchema() {
-        guard configuration.schema != nil else { return schemaSeen(nil) }
-        parameters.removeAll()
+        guard shared.configuration.schema != nil else { return schemaSeen(nil) }
+        shared.parameters.removeAll()
         do throws(PGError) {
-            try jobs.send(SchemaCheck.historyStatement, &parameters, tag: Tag.schema)
+            try jobs.send(SchemaCheck.historyStatement, &shared.parameters, tag: Tag.schema)
             schemaRecheck.looks(now: now)
         } catch {
             // The next failure checks again.
@@ -38,7 +38,7 @@ extension RunLoop {
             end = .schemaMismatch(advice)
         } else if let advice = state?.advice {
             schemaRecheck.advice = advice
-            configuration.log(.statementFailed(verb: "schema", reason: advice))
+            shared.log(.statementFailed(verb: "schema", reason: advice))
             if !shutdown.isRequested { stopRequested() }
         }
     }
@@ -46,7 +46,7 @@ extension RunLoop {
     /// Handles a failed check: the schema is missing, or the check is repeated later.
     func schemaNotSeen(_ error: PGError) {
         if error.sqlState == .undefinedTable || error.sqlState == .noSuchSchema { return schemaSeen(.missing) }
-        configuration.log(.statementFailed(verb: "schema", error: error))
+        shared.log(.statementFailed(verb: "schema", error: error))
         if schemaRecheck.cannotEnlist { schemaSeen(nil) }
     }
 }

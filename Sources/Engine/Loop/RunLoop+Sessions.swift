@@ -17,7 +17,7 @@ extension RunLoop {
         case .lost(_, let tags):
             once?.askingFailed(now: now)
             // Tags up to 3 belong to no exchange.
-            dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
+            shared.dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
         case .notification(let notification): heard(notification)
         case .retryAt: break
         }
@@ -26,32 +26,34 @@ extension RunLoop {
     /// Handles a notification. NOTIFY arrives on the claiming session, so its backend is awake when the claim follows.
     private func heard(_ notification: PGNotification) {
         if notification.payload == "abort" {
-            schedule.aborts = 0
+            duties.schedule.aborts = 0
             abortsAnnounced = true
         } else if notification.payload == "credentials" {
             credentials.workAnnounced(now: now)
         } else {
             let job = AnnouncedJob(payload: notification.payload)
-            if job != nil { dispatcher.claims.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification) }
-            jobsAnnounced(job)
+            if job != nil {
+                shared.dispatcher.claims.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification)
+            }
+            duties.jobsAnnounced(job)
             // An announced job is ready, so it does not wait for a leader's duty.
             if job != nil { return }
-            if notification.payload == "made" { dispatcher.claims.trackWasMade() }
+            if notification.payload == "made" { shared.dispatcher.claims.trackWasMade() }
             if notification.payload == "tracks" {
-                dispatcher.claims.trackIsAwaited(now: now)
-                if epoch != nil { schedule.queueDuties = now }
+                shared.dispatcher.claims.trackIsAwaited(now: now)
+                if epoch != nil { duties.schedule.queueDuties = now }
             }
         }
         if epoch != nil {
-            schedule.queueDuties = min(schedule.queueDuties, now + Schedule.queueDutiesAfterNotification)
-            treeCursor.membersEnded(now: now + Schedule.queueDutiesAfterNotification)
+            duties.schedule.queueDuties = min(duties.schedule.queueDuties, now + Schedule.queueDutiesAfterNotification)
+            duties.trees.membersEnded(now: now + Schedule.queueDutiesAfterNotification)
         }
     }
 
     private func jobsResult(_ tag: UInt64, _ result: borrowing PGResult) {
         switch tag {
         case Tag.enlist: enlisted(result)
-        case Tag.schema: schemaSeen(configuration.schema?.plan(history: result).state)
+        case Tag.schema: schemaSeen(shared.configuration.schema?.plan(history: result).state)
         case Tag.leave: end = .clean
         case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
@@ -69,33 +71,33 @@ extension RunLoop {
     private func jobsFailed(_ tag: UInt64, _ error: PGError) {
         switch tag {
         case Tag.enlist:
-            dispatcher.enlistingFailed()
+            shared.dispatcher.enlistingFailed()
             if error.sqlState?.isSchemaMismatch == true {
                 schemaRecheck.cannotEnlist = true
                 return lookAtSchema()
             }
-            configuration.log(.statementFailed(verb: "enlist", error: error))
+            shared.log(.statementFailed(verb: "enlist", error: error))
             jobs.abandon("enlisting failed", now: now)
         case Tag.schema: schemaNotSeen(error)
         case Tag.shortLockTimeout:
             // If this statement failed, the later statements of its transaction only report that an earlier statement
             // failed.
             if error.code != .aborted {
-                configuration.log(.statementFailed(verb: "short_lock_timeout", error: error))
-                dispatcher.backoff.rest(now: now)
+                shared.log(.statementFailed(verb: "short_lock_timeout", error: error))
+                shared.dispatcher.backoff.rest(now: now)
             }
         case Tag.askAfterDuties: break
         case Tag.workLeft:
-            configuration.log(.statementFailed(verb: "work_left", error: error))
+            shared.log(.statementFailed(verb: "work_left", error: error))
             once?.askingFailed(now: now)
             suspectSchema(error)
         case Tag.leave:
-            configuration.log(.statementFailed(verb: "leave", error: error))
+            shared.log(.statementFailed(verb: "leave", error: error))
             end = .abandoned
         default:
             switch tag & 3 {
             case 2: preparationFailed(tag >> 2, error)
-            case 3: dispatcher.writes.questionFailed(tag >> 2, now: now)
+            case 3: shared.dispatcher.writes.questionFailed(tag >> 2, now: now)
             default: exchangeFailed(tag >> 2, error)
             }
             suspectSchema(error)
@@ -104,17 +106,18 @@ extension RunLoop {
 
     /// Requests a number, the first or a new one, together with the leases that are still needed.
     func enlist() {
-        guard jobs.isReady, let (old, held) = dispatcher.beginEnlisting() else { return }
+        guard jobs.isReady, let (old, held) = shared.dispatcher.beginEnlisting() else { return }
         let introduction = StoreCalls.Introduction(
-            name: configuration.name, version: "\(ProductVersion.current)", queues: configuration.queues,
-            concurrency: configuration.concurrency, environment: configuration.environment, start: startID)
+            name: shared.configuration.name, version: "\(ProductVersion.current)", queues: shared.configuration.queues,
+            concurrency: shared.configuration.concurrency, environment: shared.configuration.environment, start: startID
+        )
         StoreCalls.enlist(
-            introduction, old: old, held: held, identity: home.identity, wal: home.wal, into: &parameters)
+            introduction, old: old, held: held, identity: home.identity, wal: home.wal, into: &shared.parameters)
         do throws(PGError) {
-            try jobs.send(StoreStatement.enlist, &parameters, tag: Tag.enlist)
+            try jobs.send(StoreStatement.enlist, &shared.parameters, tag: Tag.enlist)
             liveness.enlists(now: now)
         } catch {
-            dispatcher.enlistingFailed()
+            shared.dispatcher.enlistingFailed()
         }
     }
 
@@ -125,34 +128,34 @@ extension RunLoop {
         schemaRecheck.cannotEnlist = false
         let calls = CallReader(
             prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, EnlistColumn.idempotencyHeader),
-            allowsPrivateNetwork: configuration.allowsPrivateNetwork)
+            allowsPrivateNetwork: shared.configuration.allowsPrivateNetwork)
         reader = ClaimReader(calls: calls)
         preparations = PrepareReader(calls: calls)
         if !result.isNull(0, EnlistColumn.lostLeases) {
-            configuration.log(
+            shared.log(
                 .databaseRestored(
                     leases: Int(result.int32(0, EnlistColumn.lostLeases)),
                     unknownJobs: Int(result.int32(0, EnlistColumn.unknownJobs))))
         }
         let isOther = home.enlisted(in: result.uuid(0, EnlistColumn.identity))
-        let results = dispatcher.unwrittenCount
-        dispatcher.judging.timeout = result.int32(0, EnlistColumn.judgeTimeoutMs)
+        let results = shared.dispatcher.unwrittenCount
+        shared.dispatcher.judging.timeout = result.int32(0, EnlistColumn.judgeTimeoutMs)
         let held = Set(result.int64s(0, EnlistColumn.held))
-        let lost = dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
-        for slot in lost { agent.cancel(slot: slot) }
+        let lost = shared.dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
+        for slot in lost { shared.agent.cancel(slot: slot) }
         if isOther {
-            configuration.log(.databaseChanged(calls: lost.count, results: results))
+            shared.log(.databaseChanged(calls: lost.count, results: results))
             forgetDatabase()
         } else if !lost.isEmpty {
-            configuration.log(.leasesLost(jobs: lost.count))
+            shared.log(.leasesLost(jobs: lost.count))
         }
-        configuration.log(.enlisted(worker: worker, heldLeases: held.count))
-        schedule = Schedule()
+        shared.log(.enlisted(worker: worker, heldLeases: held.count))
+        duties.schedule = Schedule()
         callReports.forget()
         // The table `aborts` has the cancellations whose notifications this worker has missed.
         abortsAnnounced = true
         // The answer of a settle under way is dropped, since it was sent under the old number.
-        treeCursor.membersEnded(now: now)
+        duties.trees.membersEnded(now: now)
     }
 
     private static func keyPrefixes(_ enlisting: borrowing PGResult) -> KeyPrefixes {
@@ -168,12 +171,12 @@ extension RunLoop {
     /// Drops all memory of the former database. Ids, tracks and times of another database differ.
     private func forgetDatabase() {
         if epoch != nil {
-            configuration.log(.leading(false))
+            shared.log(.leading(false))
             pruneSchedule.leads(false, now: now)
             epoch = nil
         }
         cursors = LeaderCursors()
-        treeCursor = TreeCursor()
+        duties.trees = TreeCursor()
         tickCursor = TickCursor()
         databaseClock = DatabaseClock()
         credentials.workAnnounced(now: now)
@@ -182,30 +185,30 @@ extension RunLoop {
     func dutiesEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .ready:
-            schedule = Schedule()
+            duties.schedule = Schedule()
             callReports.forget()
-            treeCursor.membersEnded(now: now)
+            duties.trees.membersEnded(now: now)
             abortsAnnounced = true
-            dispatcher.claims.lookAgain()
-            jobsAnnounced()
+            shared.dispatcher.claims.lookAgain()
+            duties.jobsAnnounced()
         case .result(let tag, let result):
             guard let duty = Tag.duty(of: tag) else { return }
-            dutiesUnderWay.remove(duty)
+            duties.answered(duty)
             if duty.isAboutCredentials { return credentialDutyDone(duty, result) }
-            if Tag.worker(of: tag) == dispatcher.worker {
+            if Tag.worker(of: tag) == shared.dispatcher.worker {
                 dutyDone(duty, result)
             } else if duty == .acquireLanePermits {
-                dispatcher.claims.laneRequestFailed()
+                shared.dispatcher.claims.laneRequestFailed()
             } else if duty == .beat {
                 // The database has had no heartbeat under the new number.
-                schedule.beat = now
+                duties.schedule.beat = now
             }
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
-            dutiesUnderWay.remove(duty)
+            duties.answered(duty)
             if duty == .readRefreshAnswer { credentials.readingFailed(now: now) }
             if duty == .storeRefresh { credentials.storingFailed(now: now) }
-            if duty == .acquireLanePermits { dispatcher.claims.laneRequestFailed() }
+            if duty == .acquireLanePermits { shared.dispatcher.claims.laneRequestFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
                 // The next full run keeps its distance even after a failure: it would take too long again.
@@ -213,17 +216,17 @@ extension RunLoop {
                 if duty == .expire { cursors.expired(now: now) }
             }
             if duty == .settle {
-                treeCursor.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
+                duties.trees.failed(isOverrun: error.sqlState?.isOverrun == true, leads: epoch != nil, now: now)
             }
             if duty == .extendPartitions, error.sqlState?.isOverrun == true {
-                schedule.partition = now + Schedule.partitionRest
+                duties.schedule.partition = now + Schedule.partitionRest
             }
             logFailure(of: duty, error)
             suspectSchema(error)
         case .lost:
-            dutiesUnderWay.removeAll()
-            dispatcher.claims.laneRequestFailed()
-            dispatcher.claims.listeningEnded()
+            duties.connectionLost()
+            shared.dispatcher.claims.laneRequestFailed()
+            shared.dispatcher.claims.listeningEnded()
         case .notification: break
         case .retryAt: break
         }
@@ -233,8 +236,8 @@ extension RunLoop {
     /// its next turn.
     private func logFailure(of duty: Duty, _ error: PGError) {
         if error.sqlState == .lockNotAvailable {
-            guard warnings.shouldReportLock(of: duty, now: now) else { return }
+            guard shared.warnings.shouldReportLock(of: duty, now: now) else { return }
         }
-        configuration.log(.statementFailed(verb: "\(duty)", error: error))
+        shared.log(.statementFailed(verb: "\(duty)", error: error))
     }
 }

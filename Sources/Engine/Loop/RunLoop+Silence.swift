@@ -13,9 +13,9 @@ internal import Reactor
 extension RunLoop {
     /// When to ask about a silent session. Nil if none is silent.
     var silenceDue: UInt64? {
-        guard configuration.usesSessions, jobs.isReady, duties.isReady else { return nil }
+        guard shared.configuration.usesSessions, jobs.isReady, duties.isReady else { return nil }
         let moments = [
-            jobsSilence.due(silentSince: jobs.silentSince), dutiesSilence.due(silentSince: duties.silentSince),
+            jobsSilence.due(silentSince: jobs.silentSince), dutiesSilence.due(silentSince: duties.session.silentSince),
         ]
         return moments.lazy.compactMap { $0 }.min()
     }
@@ -23,18 +23,18 @@ extension RunLoop {
     /// Lets one session ask for the state of the other one's backend.
     func checkSilence() {
         guard let due = silenceDue, now >= due else { return }
-        let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.silentSince))
+        let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.session.silentSince))
         if jobsSilence.asks(silentSince: jobs.silentSince, now: now) {
             if !areDutiesSilent, RunLoop.hasArrived(jobs.interest) {
-                StoreCalls.session(jobs.processID, into: &parameters)
-                send(.askAfterJobs, StoreStatement.idleProcess)
+                StoreCalls.session(jobs.processID, into: &shared.parameters)
+                duties.send(.askAfterJobs, StoreStatement.idleProcess)
             }
         }
-        if dutiesSilence.asks(silentSince: duties.silentSince, now: now) {
-            if !areJobsSilent, RunLoop.hasArrived(duties.interest) {
-                StoreCalls.session(duties.processID, into: &parameters)
+        if dutiesSilence.asks(silentSince: duties.session.silentSince, now: now) {
+            if !areJobsSilent, RunLoop.hasArrived(duties.session.interest) {
+                StoreCalls.session(duties.session.processID, into: &shared.parameters)
                 do throws(PGError) {
-                    try jobs.send(StoreStatement.idleProcess, &parameters, tag: Tag.askAfterDuties)
+                    try jobs.send(StoreStatement.idleProcess, &shared.parameters, tag: Tag.askAfterDuties)
                 } catch {
                     // A `lost` event follows. The limit of the answer still holds.
                 }
@@ -51,10 +51,10 @@ extension RunLoop {
 
     /// Ends the duties session if its backend waits for a statement. Then the result has a row.
     func dutiesIdle(_ result: borrowing PGResult) {
-        guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == duties.processID,
-            isSilent(duties.silentSince)
+        guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == duties.session.processID,
+            isSilent(duties.session.silentSince)
         else { return }
-        duties.giveUp(RunLoop.reason, now: now)
+        duties.session.giveUp(RunLoop.reason, now: now)
     }
 
     private static let reason = "the server waits for statements that were sent to it, and does not answer them"

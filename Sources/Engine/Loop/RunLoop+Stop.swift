@@ -13,18 +13,18 @@ extension RunLoop {
             shutdown.drainDeadline = now
             return
         }
-        let (seconds, fraction) = configuration.drain.components
+        let (seconds, fraction) = shared.configuration.drain.components
         shutdown.drainDeadline = now + UInt64(seconds) * 1_000_000_000 + UInt64(fraction / 1_000_000_000)
-        dispatcher.drain()
-        configuration.log(.draining(inFlight: dispatcher.slots.inUse))
-        if dispatcher.claims.isListening { setIdle(false) }
-        schedule.beat = 0
+        shared.dispatcher.drain()
+        shared.log(.draining(inFlight: shared.dispatcher.slots.inUse))
+        if shared.dispatcher.claims.isListening { duties.setIdle(false) }
+        duties.schedule.beat = 0
     }
 
     /// Ends the run when all results are written and the worker has signed off, or when the time is over.
     func leaveIfDone() {
         guard shutdown.isRequested else { return }
-        if isDrainOver && (dispatcher.slots.inUse > 0 || !dispatcher.judging.isEmpty) {
+        if isDrainOver && (shared.dispatcher.slots.inUse > 0 || !shared.dispatcher.judging.isEmpty) {
             handBack()
             exchange()
         }
@@ -36,14 +36,14 @@ extension RunLoop {
         //
         // After the drain it waits only for its sign-off. A server that is alive and silent, such as one whose commit
         // waits for a standby, may never answer the last claim.
-        guard isDrainOver || (dispatcher.isQuiet && !credentials.isBusy) else { return }
+        guard isDrainOver || (shared.dispatcher.isQuiet && !credentials.isBusy) else { return }
         shutdown.drained(now: now)
         guard callbackWork.isQuiet || shutdown.mustLeaveNow(now: now) else { return }
-        guard dispatcher.isWritten, !isLeaving, dispatcher.worker > 0, jobs.isReady else { return }
-        StoreCalls.worker(dispatcher.worker, into: &parameters)
+        guard shared.dispatcher.isWritten, !isLeaving, shared.dispatcher.worker > 0, jobs.isReady else { return }
+        StoreCalls.worker(shared.dispatcher.worker, into: &shared.parameters)
         do throws(PGError) {
-            try jobs.send(StoreStatement.leave, &parameters, tag: Tag.leave)
-            shutdown.leaving = dispatcher.worker
+            try jobs.send(StoreStatement.leave, &shared.parameters, tag: Tag.leave)
+            shutdown.leaving = shared.dispatcher.worker
         } catch {
             // A `lost` event follows.
         }
@@ -53,17 +53,19 @@ extension RunLoop {
     ///
     /// If the session is lost meanwhile, the worker does not know whether the sign-off was stored. In both cases the
     /// next enlisting ends the old number and takes over the lead. The worker then signs off with the new number.
-    var isLeaving: Bool { shutdown.leaving == dispatcher.worker }
+    var isLeaving: Bool { shutdown.leaving == shared.dispatcher.worker }
 
     /// Whether the drain is over, by its timeout or by a second signal. No call begins after that.
     var isDrainOver: Bool { shutdown.isDrainOver(now: now) }
 
     /// Cuts off the running calls and hands their jobs back.
     private func handBack() {
-        let running = dispatcher.slots.running
-        for (slot, _) in running { dispatcher.callCutOff(slot: slot, sent: agent.cancel(slot: slot), now: now) }
-        let unjudged = dispatcher.judging.count
-        dispatcher.giveUpJudging(now: now)
-        configuration.log(.handedBack(jobs: running.count + unjudged))
+        let running = shared.dispatcher.slots.running
+        for (slot, _) in running {
+            shared.dispatcher.callCutOff(slot: slot, sent: shared.agent.cancel(slot: slot), now: now)
+        }
+        let unjudged = shared.dispatcher.judging.count
+        shared.dispatcher.giveUpJudging(now: now)
+        shared.log(.handedBack(jobs: running.count + unjudged))
     }
 }

@@ -23,8 +23,7 @@ internal import Reactor
 /// Pure types decide (`Dispatcher` and its parts, `Schedule`, `PGSessionMachine`), and this class carries the decisions
 /// out. No HTTP call runs inside a database transaction. A slow call holds only its own slot.
 public final class RunLoop {
-    let configuration: EngineConfiguration
-    let agent: HTTPAgent
+    let shared: SharedState
     var poller: Poller
     let signals: SignalSource
     /// A random UUID of this process. It proves to the database that an old number belonged to this process.
@@ -32,7 +31,7 @@ public final class RunLoop {
     /// The database that gave this worker its number.
     var home = RegisteredDatabase()
     let jobs: Session
-    let duties: Session
+    let duties: DutySession
     /// Opened with the first callback work.
     let callbacks: Session
     /// Opened with the first expression that may take long.
@@ -40,17 +39,11 @@ public final class RunLoop {
     /// The session on which the leader deletes old jobs. Open during a round.
     let pruning: Session
     /// All sessions, in the order of their kinds.
-    private let sessions: [Session]
+    let sessions: [Session]
 
     var pruneSchedule = PruneSchedule()
     var callbackWork = CallbackWork()
     var credentials = CredentialWork()
-
-    var parameters = PGParameters()
-    var attemptRows = AttemptRows()
-    var dispatcher: Dispatcher
-    var schedule = Schedule()
-    var now: UInt64 = 0
 
     var reader: ClaimReader?
     var preparations: PrepareReader?
@@ -59,9 +52,7 @@ public final class RunLoop {
     /// The leader's epoch while this worker leads.
     var epoch: Int64?
     var cursors = LeaderCursors()
-    var treeCursor = TreeCursor()
     var tickCursor = TickCursor()
-    var memoryTrim = MemoryTrim()
     /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
     /// ended meanwhile.
     var abortsAnnounced = false
@@ -69,8 +60,6 @@ public final class RunLoop {
     var isFullPromotion = false
     var queueDutiesStarted: UInt64 = 0
 
-    var dutiesUnderWay: Set<Duty> = []
-    var warnings = RepeatedWarnings()
     var failures = FailureReports()
     /// Set for a worker that runs once; nil: the worker runs until a signal.
     var once: RunOnceCheck?
@@ -89,58 +78,52 @@ public final class RunLoop {
     var shutdown = Shutdown()
     var end: EngineEnd?
 
+    var now: UInt64 { shared.now }
+
     /// Prepares the loop without connecting. Call it before the process has a second thread, since it blocks signals.
     ///
     /// - Throws: a sentence that names the missing feature or resource.
     public init(_ configuration: EngineConfiguration) throws(EngineError) {
-        self.configuration = configuration
         do throws(ReactorError) {
             signals = try SignalSource([SIGTERM, SIGINT, SIGHUP])
             poller = try Poller()
         } catch {
             throw EngineError(message: "\(error)")
         }
-        do throws(AgentError) {
-            agent = try HTTPAgent(
-                slots: configuration.concurrency + CredentialWork.seatCount, filesRoot: configuration.filesRoot)
-        } catch {
-            throw EngineError(message: error.message)
-        }
-        dispatcher = Dispatcher(
-            capacity: configuration.concurrency, canListen: configuration.usesSessions,
-            memory: configuration.memoryBudget)
+        shared = try SharedState(configuration)
         if configuration.runsOnce { once = RunOnceCheck(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
-        sessions = Session.Kind.allCases.map { [agent] in
+        sessions = Session.Kind.allCases.map { [agent = shared.agent] in
             Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
         }
-        (jobs, duties, callbacks) = (sessions[0], sessions[1], sessions[2])
-        (judging, pruning) = (sessions[3], sessions[4])
+        jobs = sessions[0]
+        duties = DutySession(sessions[1], shared)
+        (callbacks, judging, pruning) = (sessions[2], sessions[3], sessions[4])
     }
 
     /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
     public func run() -> EngineEnd {
-        now = MonotonicClock.now
+        shared.now = MonotonicClock.now
         Memory.returnLargeBlocks()
         do throws(ReactorError) {
             try poller.add(signals.descriptor, token: PollerToken.signals, read: true, write: false)
             jobs.start(now: now)
-            duties.start(now: now)
+            duties.session.start(now: now)
             var ready: [PollerEvent] = []
             while end == nil {
                 try watchSockets()
                 try poller.wait(timeoutNanoseconds: timeToWait(), into: &ready)
-                now = MonotonicClock.now
+                shared.now = MonotonicClock.now
                 for event in ready { handle(event) }
                 turn()
             }
         } catch {
-            configuration.log(.statementFailed(verb: "poll", reason: "\(error)"))
+            shared.log(.statementFailed(verb: "poll", reason: "\(error)"))
             end = .abandoned
         }
         for session in sessions { session.close() }
         logUnreportedFailures()
-        configuration.log(.stopped)
+        shared.log(.stopped)
         if let advice = schemaRecheck.advice { return .schemaMismatch(advice) }
         return end ?? .clean
     }
@@ -152,7 +135,7 @@ public final class RunLoop {
         } else if let place = PollerToken.session(of: event.token) {
             sessions[place].socketReady(event, now: now)
         } else {
-            agent.socketReady(
+            shared.agent.socketReady(
                 Int32(truncatingIfNeeded: event.token), readable: event.readable, writable: event.writable)
         }
     }
@@ -161,11 +144,11 @@ public final class RunLoop {
     private func turn() {
         for session in sessions { session.process(now: now) }
         while let event = jobs.next() { jobsEvent(event) }
-        while let event = duties.next() { dutiesEvent(event) }
+        while let event = duties.session.next() { dutiesEvent(event) }
         while let event = callbacks.next() { callbacksEvent(event) }
         while let event = judging.next() { judgingEvent(event) }
         while let event = pruning.next() { pruningEvent(event) }
-        if let due = agent.nextDeadline, now >= due { agent.timeout() }
+        if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
         collectOutcomes()
         reportShortage()
         serveMemory()
@@ -173,7 +156,7 @@ public final class RunLoop {
         // A claim goes out before the other work of a turn.
         exchange()
         doDuties()
-        apply(dispatcher.poll(now: now))
+        duties.apply(shared.dispatcher.poll(now: now))
         exchange()
         serveCallbacks()
         judge()
@@ -182,31 +165,31 @@ public final class RunLoop {
         lookForEnd()
         leaveIfDone()
         // Calls that have just begun are sent in this turn instead of the next one.
-        if let due = agent.nextDeadline, now >= due { agent.timeout() }
-        configuration.workerHealth?.turned(
-            now: now, calls: dispatcher.slots.inUse,
-            isConnected: dispatcher.worker > 0 && jobs.isReady && !dispatcher.isUnheard,
-            isDraining: dispatcher.isDraining,
-            refused: dispatcher.backoff.waiting(dispatcher.writes)?.count ?? 0,
-            refusedSince: dispatcher.backoff.batchesRefusedSince)
+        if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
+        shared.configuration.workerHealth?.turned(
+            now: now, calls: shared.dispatcher.slots.inUse,
+            isConnected: shared.dispatcher.worker > 0 && jobs.isReady && !shared.dispatcher.isUnheard,
+            isDraining: shared.dispatcher.isDraining,
+            refused: shared.dispatcher.backoff.waiting(shared.dispatcher.writes)?.count ?? 0,
+            refusedSince: shared.dispatcher.backoff.batchesRefusedSince)
     }
 
     /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.
     private func timeToWait() -> UInt64? {
         let deadlines: InlineArray<_, UInt64?> = [
-            configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
-            jobs.deadline, duties.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
-            agent.nextDeadline,
+            shared.configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
+            jobs.deadline, duties.session.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
+            shared.agent.nextDeadline,
             silenceDue,
             callbackWork.deadline(now: now),
-            dispatcher.judging.deadline(now: now),
+            shared.dispatcher.judging.deadline(now: now),
             pruneSchedule.deadline(now: now),
             shutdown.due(now: now),
             onceDue,
-            dispatcher.deadline(now: now),
+            shared.dispatcher.deadline(now: now),
             dutiesDue,
             laneDeadline(),
-            dispatcher.nextLook(canSurvey: duties.isReady && !dutiesUnderWay.contains(.survey)),
+            shared.dispatcher.nextLook(canSurvey: duties.isReady && !duties.awaits(.survey)),
         ]
         var moment = UInt64.max
         for place in deadlines.indices { moment = min(moment, deadlines[place] ?? .max) }
@@ -220,7 +203,7 @@ public final class RunLoop {
     /// The agent goes first. A new socket of a session may have the number of one that libcurl has just closed. The
     /// agent's removal of the old socket would otherwise remove the new one.
     func watchSockets() throws(ReactorError) {
-        try agent.watch(in: &poller)
+        try shared.agent.watch(in: &poller)
         for session in sessions { try session.watch(in: &poller) }
     }
 }
