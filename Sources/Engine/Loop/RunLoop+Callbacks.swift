@@ -4,7 +4,6 @@ internal import HTTPAgent
 internal import JobModel
 internal import JobStore
 internal import PGClient
-internal import WebhookSigning
 
 // Users' functions run on their own session, since they may take long. So the jobs and duties sessions never wait for
 // them. The worker opens the session with the first callback work.
@@ -69,7 +68,7 @@ extension RunLoop {
             if tag == Tag.conclude { return concluded(result) }
             if tag & 3 == Tag.beginKind { begun(tag >> 2, result) }
         case .failed(let tag, let error):
-            suspectSchema(error)
+            schema.suspect(error)
             if tag == Tag.conclude {
                 shared.log(.statementFailed(verb: "conclude", error: error))
                 callbackWork.conclusionFailed(
@@ -110,7 +109,7 @@ extension RunLoop {
         guard let entry = callbackWork.begun(number, now: now),
             let job = shared.dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
-        if result.bool(0, PGValueColumn.value) { return startPrepared(job, slot: entry.slot) }
+        if result.bool(0, PGValueColumn.value) { return calls.startPrepared(job, slot: entry.slot) }
         shared.dispatcher.releaseSlot(entry.slot, now: now)
         callbackWork.outcomesWait()
     }
@@ -121,35 +120,5 @@ extension RunLoop {
         let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
         shared.dispatcher.callRefused(
             slot: entry.slot, Verdict(.handedBack, .internal, reason, retryAfter: .seconds(5)), now: now)
-    }
-
-    /// Calls a prepared job. It signs a webhook and inserts secrets. Without them no call is made.
-    func startPrepared(_ job: ClaimedJob, slot: Int) {
-        guard var call = job.call else {
-            return refuse(slot, .internal, "the database has prepared no call for this job; please report it")
-        }
-        if let stamp = job.webhook {
-            guard let keys = shared.configuration.webhookKeys else {
-                return refuse(
-                    slot, .config,
-                    "this worker has no secret to sign webhooks with; start it with POSTRIDER_WEBHOOK_SECRET and retry the job"
-                )
-            }
-            guard case .bytes(let body, _) = call.body else {
-                return refuse(slot, .internal, "this webhook has no body of bytes to sign; please report it")
-            }
-            call.headers += [
-                HTTPHeader("webhook-id", stamp.id), HTTPHeader("webhook-timestamp", "\(stamp.time)"),
-                HTTPHeader("webhook-signature", keys.signature(id: stamp.id, time: stamp.time, body: body)),
-            ]
-        }
-        if let use = job.credential, let refusal = logIn(&call, with: use) {
-            return shared.dispatcher.callRefused(slot: slot, refusal, now: now)
-        }
-        start(call, slot: slot)
-    }
-
-    private func refuse(_ slot: Int, _ code: ErrorCode, _ reason: String) {
-        shared.dispatcher.callRefused(slot: slot, Verdict(.failed, code, reason), now: now)
     }
 }

@@ -13,9 +13,9 @@ extension RunLoop {
         let worker = shared.dispatcher.worker
         guard worker > 0, duties.isReady else { return }
         let settles = !duties.awaits(.settle) && now >= duties.trees.due
-        if settles, now >= liveness.beatSent + Schedule.beatBeforeSettle { duties.schedule.beat = now }
+        if settles, now >= registration.liveness.beatSent + Schedule.beatBeforeSettle { duties.schedule.beat = now }
         if isDue(&duties.schedule.beat, Schedule.beatInterval) {
-            beat(worker)
+            registration.beat()
             if shared.memoryTrim.isDue(inFlight: shared.dispatcher.slots.inUse) { Memory.trim() }
         }
         // A notification that arrives while an answer is under way is handled after the answer.
@@ -40,9 +40,9 @@ extension RunLoop {
             StoreCalls.settle(duties.trees.begin(leads: epoch != nil, now: now), into: &shared.parameters)
             duties.send(.settle, StoreStatement.settle)
         }
-        sendCredentialDuties(worker)
+        credentials.sendDuties(worker)
         survey()
-        acquireLanePermits(worker)
+        permits.send(worker)
         if let epoch { leadersDuties(worker, epoch) }
     }
 
@@ -52,35 +52,10 @@ extension RunLoop {
         var moment = duties.schedule.earliest(
             leads: epoch != nil, hasCalls: shared.dispatcher.slots.inUse > 0,
             canRunQueueDuties: !duties.awaits(.runQueueDuties))
-        if let due = credentialsDue { moment = min(moment, due) }
+        if let due = credentials.deadline { moment = min(moment, due) }
         if !duties.awaits(.settle) { moment = min(moment, duties.trees.due) }
         if epoch != nil, !duties.awaits(.tick) { moment = min(moment, tickCursor.due) }
         return moment
-    }
-
-    /// The most jobs that a heartbeat names because their results wait. As many again may be named because their
-    /// answers wait.
-    private static let mostWaitingJobs = 1000
-
-    private func beat(_ worker: Int32) {
-        guard !duties.awaits(.beat) else { return }
-        let refused = shared.dispatcher.backoff.waiting(shared.dispatcher.writes).map { waiting in
-            (
-                count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
-                jobs: shared.dispatcher.backoff.waitingJobs(
-                    shared.dispatcher.writes, limit: RunLoop.mostWaitingJobs)
-            )
-        }
-        StoreCalls.beat(
-            worker: worker, inFlight: shared.dispatcher.slots.inUse, isDraining: shared.dispatcher.isDraining,
-            isListening: shared.dispatcher.claims.isListening, start: startID, wal: home.wal, refused: refused,
-            judgements: (
-                shared.dispatcher.judging.count,
-                shared.dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) },
-                shared.dispatcher.judging.jobs(limit: RunLoop.mostWaitingJobs)
-            ), into: &shared.parameters)
-        liveness.beats(now: now)
-        duties.send(.beat, StoreStatement.beat)
     }
 
     private func leadersDuties(_ worker: Int32, _ epoch: Int64) {
@@ -100,7 +75,7 @@ extension RunLoop {
         if isDue(&duties.schedule.watch, Schedule.watchInterval) {
             // After a settle of 6 s, `reap` would see this worker silent for more than 5 s and take it for a worker
             // that was suspended itself. So a heartbeat goes first.
-            if !duties.isIdle { beat(worker) }
+            if !duties.isIdle { registration.beat() }
             StoreCalls.duty(worker: worker, epoch: epoch, into: &shared.parameters)
             duties.send(.reap, StoreStatement.reap)
             if !duties.awaits(.expire) {
@@ -170,13 +145,7 @@ extension RunLoop {
     /// Handles the answer of a duty.
     func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
-        case .beat:
-            if result.bool(0, BeatColumn.isEnlisted) {
-                liveness.beatConfirmed()
-                home.heard(wal: result.int64(0, BeatColumn.wal))
-            } else if !isLeaving {
-                enlist()
-            }
+        case .beat: registration.beatReturned(result)
         case .takeAborts:
             for row in 0..<result.rowCount {
                 abort(jobID: result.int64(row, AbortColumn.jobID), fence: result.int64(row, AbortColumn.fence))
@@ -224,7 +193,7 @@ extension RunLoop {
             if result.bool(0, SettleColumn.hasExpensive) { shared.dispatcher.judging.treesWait() }
         case .survey:
             shared.dispatcher.claims.surveyReturned(StoreCalls.surveyFound(result), now: now)
-        case .acquireLanePermits: granted(result)
+        case .acquireLanePermits: permits.granted(result)
         case .setIdle:
             shared.dispatcher.claims.listeningBegan()
         case .reap:

@@ -14,7 +14,7 @@ extension RunLoop {
     /// Sends exchanges while they are due.
     func exchange() {
         guard jobs.isReady else { return }
-        shared.dispatcher.isUnheard = liveness.isUnheard(now: now)
+        shared.dispatcher.isUnheard = registration.liveness.isUnheard(now: now)
         prepare()
         askForLockedRows()
         while let (number, next) = shared.dispatcher.nextExchange(now: now) {
@@ -65,12 +65,14 @@ extension RunLoop {
 
     /// Starts the jobs of a claim.
     func claimReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        guard let reader, var arrival = shared.dispatcher.claimReturned(number) else { return }
+        guard let reader = registration.claimReader, var arrival = shared.dispatcher.claimReturned(number) else {
+            return
+        }
         if result.rowCount > 0 { shared.memoryTrim.claimed() }
         for row in 0..<result.rowCount {
             let job = reader.job(result, row)
             guard let slot = shared.dispatcher.jobArrived(job, &arrival) else { continue }
-            if let call = job.call { start(call, slot: slot) }
+            if let call = job.call { calls.start(call, slot: slot) }
         }
         duties.apply(shared.dispatcher.claimRead(arrival, now: now))
     }
@@ -96,7 +98,8 @@ extension RunLoop {
 
     /// Starts the calls of a preparation.
     func preparationReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        guard let preparations, var waiting = shared.dispatcher.preparationReturned(number) else { return }
+        guard let preparations = registration.prepareReader, var waiting = shared.dispatcher.preparationReturned(number)
+        else { return }
         var longBodies = preparations.longBodies(result)
         for row in 0..<result.rowCount {
             // The slices of long bodies follow after all jobs.
@@ -111,7 +114,7 @@ extension RunLoop {
             } else if complete.hasHooks {
                 callbackWork.hooksWait(slot: slot, complete.lease)
             } else {
-                startPrepared(complete, slot: slot)
+                calls.startPrepared(complete, slot: slot)
             }
         }
         for (slot, job) in waiting.values {
@@ -171,7 +174,7 @@ extension RunLoop {
     private func carryOut(_ recovery: ExchangeRecovery, _ verb: String, _ error: PGError) {
         switch recovery {
         case .none: break
-        case .enlist: enlist()
+        case .enlist: registration.enlist()
         case .report: shared.log(.statementFailed(verb: verb, error: error))
         case .reportJob(let job): shared.log(.resultUnstorable(job: job, reason: error.description))
         }
@@ -202,7 +205,7 @@ extension RunLoop {
         var calls = shared.agent.takeFinished()[...]
         while let call = calls.popFirst() {
             if call.slot >= shared.firstTokenSlot {
-                credentials.callEnded(call.slot - shared.firstTokenSlot, call.outcome)
+                credentials.callEnded(slot: call.slot, call.outcome)
             } else {
                 shared.configuration.workerHealth?.callEnded(call.outcome)
                 shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)

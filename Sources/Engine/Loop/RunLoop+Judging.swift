@@ -46,7 +46,7 @@ extension RunLoop {
             guard tag != Tag.limitTime else { return }
             judged(Tag.number(ofJudgement: tag), result)
         case .failed(let tag, let error):
-            suspectSchema(error)
+            schema.suspect(error)
             judgementFailed(tag, error)
         case .lost: shared.dispatcher.judging.connectionLost(now: now)
         default: break

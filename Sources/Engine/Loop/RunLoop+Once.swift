@@ -7,7 +7,7 @@ internal import PGClient
 extension RunLoop {
     /// Asks which work is left, while this worker is idle.
     func lookForEnd() {
-        guard var check = once, !shutdown.isRequested else { return }
+        guard var check = once, !stop.isRequested else { return }
         defer { once = check }
         guard !isAtWork else { return check.worked(now: now) }
         guard mayAskForEnd else { return check.claims() }
@@ -23,20 +23,20 @@ extension RunLoop {
 
     /// When to ask which work is left.
     var onceDue: UInt64? {
-        guard let once, !shutdown.isRequested, !isAtWork, mayAskForEnd else { return nil }
+        guard let once, !stop.isRequested, !isAtWork, mayAskForEnd else { return nil }
         return once.due
     }
 
     /// Handles the answer about work that is left.
     func workLeftReturned(_ left: String?) {
-        guard !shutdown.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
+        guard !stop.isRequested, let decision = once?.answered(left, leads: epoch != nil, now: now) else { return }
         switch decision {
         case .goOn: break
         case .fold: duties.schedule.watch = now
-        case .end: stopRequested()
+        case .end: stop.request()
         case .giveUp(let left):
             shared.log(.workLeft(left))
-            stopRequested()
+            stop.request()
         }
     }
 

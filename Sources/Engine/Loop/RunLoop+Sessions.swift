@@ -9,7 +9,7 @@ internal import PGClient
 extension RunLoop {
     func jobsEvent(_ event: consuming PGSessionEvent) {
         switch consume event {
-        case .ready: enlist()
+        case .ready: registration.enlist()
         case .result(let tag, let result):
             jobsResult(tag, result)
         case .failed(let tag, let error):
@@ -29,7 +29,7 @@ extension RunLoop {
             duties.schedule.aborts = 0
             abortsAnnounced = true
         } else if notification.payload == "credentials" {
-            credentials.workAnnounced(now: now)
+            credentials.workAnnounced()
         } else {
             let job = AnnouncedJob(payload: notification.payload)
             if job != nil {
@@ -53,8 +53,8 @@ extension RunLoop {
     private func jobsResult(_ tag: UInt64, _ result: borrowing PGResult) {
         switch tag {
         case Tag.enlist: enlisted(result)
-        case Tag.schema: schemaSeen(shared.configuration.schema?.plan(history: result).state)
-        case Tag.leave: end = .clean
+        case Tag.schema: schema.seen(result)
+        case Tag.leave: stop.endRun(.clean)
         case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
         case Tag.workLeft: workLeftReturned(result.optionalText(0, PGValueColumn.value))
@@ -72,13 +72,10 @@ extension RunLoop {
         switch tag {
         case Tag.enlist:
             shared.dispatcher.enlistingFailed()
-            if error.sqlState?.isSchemaMismatch == true {
-                schemaRecheck.cannotEnlist = true
-                return lookAtSchema()
-            }
+            if schema.enlistingFailed(error) { return }
             shared.log(.statementFailed(verb: "enlist", error: error))
             jobs.abandon("enlisting failed", now: now)
-        case Tag.schema: schemaNotSeen(error)
+        case Tag.schema: schema.lookFailed(error)
         case Tag.shortLockTimeout:
             // If this statement failed, the later statements of its transaction only report that an earlier statement
             // failed.
@@ -90,82 +87,30 @@ extension RunLoop {
         case Tag.workLeft:
             shared.log(.statementFailed(verb: "work_left", error: error))
             once?.askingFailed(now: now)
-            suspectSchema(error)
+            schema.suspect(error)
         case Tag.leave:
             shared.log(.statementFailed(verb: "leave", error: error))
-            end = .abandoned
+            stop.endRun(.abandoned)
         default:
             switch tag & 3 {
             case 2: preparationFailed(tag >> 2, error)
             case 3: shared.dispatcher.writes.questionFailed(tag >> 2, now: now)
             default: exchangeFailed(tag >> 2, error)
             }
-            suspectSchema(error)
+            schema.suspect(error)
         }
     }
 
-    /// Requests a number, the first or a new one, together with the leases that are still needed.
-    func enlist() {
-        guard jobs.isReady, let (old, held) = shared.dispatcher.beginEnlisting() else { return }
-        let introduction = StoreCalls.Introduction(
-            name: shared.configuration.name, version: "\(ProductVersion.current)", queues: shared.configuration.queues,
-            concurrency: shared.configuration.concurrency, environment: shared.configuration.environment, start: startID
-        )
-        StoreCalls.enlist(
-            introduction, old: old, held: held, identity: home.identity, wal: home.wal, into: &shared.parameters)
-        do throws(PGError) {
-            try jobs.send(StoreStatement.enlist, &shared.parameters, tag: Tag.enlist)
-            liveness.enlists(now: now)
-        } catch {
-            shared.dispatcher.enlistingFailed()
-        }
-    }
-
-    /// Takes the number. Calls whose lease no longer holds are aborted: their jobs run elsewhere or are done.
+    /// Takes the number. The database has no memory of statements that were sent under the old one.
     private func enlisted(_ result: borrowing PGResult) {
-        let worker = result.int32(0, EnlistColumn.worker)
-        liveness.enlisted()
-        schemaRecheck.cannotEnlist = false
-        let calls = CallReader(
-            prefixes: RunLoop.keyPrefixes(result), idempotencyHeader: result.text(0, EnlistColumn.idempotencyHeader),
-            allowsPrivateNetwork: shared.configuration.allowsPrivateNetwork)
-        reader = ClaimReader(calls: calls)
-        preparations = PrepareReader(calls: calls)
-        if !result.isNull(0, EnlistColumn.lostLeases) {
-            shared.log(
-                .databaseRestored(
-                    leases: Int(result.int32(0, EnlistColumn.lostLeases)),
-                    unknownJobs: Int(result.int32(0, EnlistColumn.unknownJobs))))
-        }
-        let isOther = home.enlisted(in: result.uuid(0, EnlistColumn.identity))
-        let results = shared.dispatcher.unwrittenCount
-        shared.dispatcher.judging.timeout = result.int32(0, EnlistColumn.judgeTimeoutMs)
-        let held = Set(result.int64s(0, EnlistColumn.held))
-        let lost = shared.dispatcher.enlisted(worker, held: held, isOtherDatabase: isOther)
-        for slot in lost { shared.agent.cancel(slot: slot) }
-        if isOther {
-            shared.log(.databaseChanged(calls: lost.count, results: results))
-            forgetDatabase()
-        } else if !lost.isEmpty {
-            shared.log(.leasesLost(jobs: lost.count))
-        }
-        shared.log(.enlisted(worker: worker, heldLeases: held.count))
+        schema.enlisted()
+        registration.enlisted(result) { forgetDatabase() }
         duties.schedule = Schedule()
         callReports.forget()
         // The table `aborts` has the cancellations whose notifications this worker has missed.
         abortsAnnounced = true
         // The answer of a settle under way is dropped, since it was sent under the old number.
         duties.trees.membersEnded(now: now)
-    }
-
-    private static func keyPrefixes(_ enlisting: borrowing PGResult) -> KeyPrefixes {
-        guard !enlisting.isNull(0, EnlistColumn.keysAbove) else {
-            return KeyPrefixes(installation: enlisting.uuid(0, EnlistColumn.installation))
-        }
-        let restores = zip(enlisting.int64s(0, EnlistColumn.keysAbove), enlisting.texts(0, EnlistColumn.keys)).map {
-            (above: $0, prefix: $1)
-        }
-        return KeyPrefixes(installation: enlisting.uuid(0, EnlistColumn.installation), restores: restores)
     }
 
     /// Drops all memory of the former database. Ids, tracks and times of another database differ.
@@ -178,8 +123,8 @@ extension RunLoop {
         cursors = LeaderCursors()
         duties.trees = TreeCursor()
         tickCursor = TickCursor()
-        databaseClock = DatabaseClock()
-        credentials.workAnnounced(now: now)
+        permits.forgetDatabase()
+        credentials.workAnnounced()
     }
 
     func dutiesEvent(_ event: consuming PGSessionEvent) {
@@ -194,7 +139,7 @@ extension RunLoop {
         case .result(let tag, let result):
             guard let duty = Tag.duty(of: tag) else { return }
             duties.answered(duty)
-            if duty.isAboutCredentials { return credentialDutyDone(duty, result) }
+            if duty.isAboutCredentials { return credentials.dutyDone(duty, result) }
             if Tag.worker(of: tag) == shared.dispatcher.worker {
                 dutyDone(duty, result)
             } else if duty == .acquireLanePermits {
@@ -206,8 +151,7 @@ extension RunLoop {
         case .failed(let tag, let error):
             guard let duty = Tag.duty(of: tag) else { return }
             duties.answered(duty)
-            if duty == .readRefreshAnswer { credentials.readingFailed(now: now) }
-            if duty == .storeRefresh { credentials.storingFailed(now: now) }
+            credentials.dutyFailed(duty)
             if duty == .acquireLanePermits { shared.dispatcher.claims.laneRequestFailed() }
             if duty == .progress { callReports.forget() }
             if error.sqlState?.isOverrun == true {
@@ -222,7 +166,7 @@ extension RunLoop {
                 duties.schedule.partition = now + Schedule.partitionRest
             }
             logFailure(of: duty, error)
-            suspectSchema(error)
+            schema.suspect(error)
         case .lost:
             duties.connectionLost()
             shared.dispatcher.claims.laneRequestFailed()

@@ -26,10 +26,6 @@ public final class RunLoop {
     let shared: SharedState
     var poller: Poller
     let signals: SignalSource
-    /// A random UUID of this process. It proves to the database that an old number belonged to this process.
-    let startID = UUIDText.random()
-    /// The database that gave this worker its number.
-    var home = RegisteredDatabase()
     let jobs: Session
     let duties: DutySession
     /// Opened with the first callback work.
@@ -41,12 +37,16 @@ public final class RunLoop {
     /// All sessions, in the order of their kinds.
     let sessions: [Session]
 
+    let stop: StopSequence
+    let schema: SchemaGuard
+    let registration: Registration
+    let credentials: CredentialLoop
+    let calls: CallStarter
+    let permits: PermitDuty
+
     var pruneSchedule = PruneSchedule()
     var callbackWork = CallbackWork()
-    var credentials = CredentialWork()
 
-    var reader: ClaimReader?
-    var preparations: PrepareReader?
     /// The rows that the database has about this worker's long calls.
     var callReports = CallReports()
     /// The leader's epoch while this worker leads.
@@ -67,16 +67,8 @@ public final class RunLoop {
     /// Whether the database has answered which worker leads.
     var knowsLeader = false
 
-    var databaseClock = DatabaseClock()
-    /// When the last request for lane permits was sent.
-    var requestSent: UInt64 = 0
-    var liveness = Liveness()
     var jobsSilence = SessionSilence()
     var dutiesSilence = SessionSilence()
-
-    var schemaRecheck = SchemaRecheck()
-    var shutdown = Shutdown()
-    var end: EngineEnd?
 
     var now: UInt64 { shared.now }
 
@@ -99,6 +91,12 @@ public final class RunLoop {
         jobs = sessions[0]
         duties = DutySession(sessions[1], shared)
         (callbacks, judging, pruning) = (sessions[2], sessions[3], sessions[4])
+        stop = StopSequence(shared, duties: duties, jobs: jobs)
+        schema = SchemaGuard(shared, jobs: jobs, stop: stop)
+        registration = Registration(shared, jobs: jobs, duties, stop)
+        credentials = CredentialLoop(shared, duties: duties)
+        calls = CallStarter(shared, registration, credentials, stop)
+        permits = PermitDuty(shared, duties, jobs: jobs, registration)
     }
 
     /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
@@ -110,7 +108,7 @@ public final class RunLoop {
             jobs.start(now: now)
             duties.session.start(now: now)
             var ready: [PollerEvent] = []
-            while end == nil {
+            while stop.end == nil {
                 try watchSockets()
                 try poller.wait(timeoutNanoseconds: timeToWait(), into: &ready)
                 shared.now = MonotonicClock.now
@@ -119,19 +117,18 @@ public final class RunLoop {
             }
         } catch {
             shared.log(.statementFailed(verb: "poll", reason: "\(error)"))
-            end = .abandoned
+            stop.endRun(.abandoned)
         }
         for session in sessions { session.close() }
         logUnreportedFailures()
         shared.log(.stopped)
-        if let advice = schemaRecheck.advice { return .schemaMismatch(advice) }
-        return end ?? .clean
+        return schema.end ?? stop.end ?? .clean
     }
 
     /// Handles a descriptor that is ready.
     private func handle(_ event: PollerEvent) {
         if event.token == PollerToken.signals {
-            for _ in signals.read() { stopRequested() }
+            for _ in signals.read() { stop.request() }
         } else if let place = PollerToken.session(of: event.token) {
             sessions[place].socketReady(event, now: now)
         } else {
@@ -151,8 +148,8 @@ public final class RunLoop {
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
         collectOutcomes()
         reportShortage()
-        serveMemory()
-        startDue()
+        calls.serveMemory()
+        calls.startDue()
         // A claim goes out before the other work of a turn.
         exchange()
         doDuties()
@@ -163,7 +160,8 @@ public final class RunLoop {
         prune()
         checkSilence()
         lookForEnd()
-        leaveIfDone()
+        if stop.handBackIfDue() { exchange() }
+        stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbackWork.isQuiet)
         // Calls that have just begun are sent in this turn instead of the next one.
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
         shared.configuration.workerHealth?.turned(
@@ -184,11 +182,11 @@ public final class RunLoop {
             callbackWork.deadline(now: now),
             shared.dispatcher.judging.deadline(now: now),
             pruneSchedule.deadline(now: now),
-            shutdown.due(now: now),
+            stop.deadline,
             onceDue,
             shared.dispatcher.deadline(now: now),
             dutiesDue,
-            laneDeadline(),
+            permits.deadline,
             shared.dispatcher.nextLook(canSurvey: duties.isReady && !duties.awaits(.survey)),
         ]
         var moment = UInt64.max

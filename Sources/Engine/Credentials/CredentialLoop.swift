@@ -6,27 +6,58 @@ internal import JobStore
 internal import PGClient
 internal import SecretSealing
 
-// Credentials: this file inserts secrets into calls, seals secrets that SQL has set, and fetches tokens. Token calls
-// have their own slots after the slots of jobs, so they do not wait for jobs.
-extension RunLoop {
+/// Inserts secrets into calls, seals secrets that SQL has set, and fetches tokens.
+///
+/// Its statements are duties. Token calls have their own slots after the slots of jobs, so they do not wait for jobs.
+final class CredentialLoop {
+    private let shared: SharedState
+    private let duties: DutySession
+    private var work = CredentialWork()
+
+    /// A loop without credential work.
+    init(_ shared: SharedState, duties: DutySession) {
+        self.shared = shared
+        self.duties = duties
+    }
+
+    private var now: UInt64 { shared.now }
+
+    /// Whether a refresh is under way.
+    var isBusy: Bool { work.isBusy }
+
+    /// Records a job with a credential.
+    func use() { work.use() }
+
+    /// Handles a notification that the database has credential work.
+    func workAnnounced() { work.workAnnounced(now: now) }
+
+    /// Records how the call of a token endpoint has ended.
+    func callEnded(slot: Int, _ outcome: CallOutcome) { work.callEnded(slot - shared.firstTokenSlot, outcome) }
+
+    /// Handles a failed credential statement.
+    func dutyFailed(_ duty: Duty) {
+        if duty == .readRefreshAnswer { work.readingFailed(now: now) }
+        if duty == .storeRefresh { work.storingFailed(now: now) }
+    }
+
     /// Sends the credential statements that are due on the duties session.
-    func sendCredentialDuties(_ worker: Int32) {
-        if now >= credentials.lookDue, !shared.dispatcher.isDraining, !duties.awaits(.credentials) {
-            credentials.lookBegins(now: now)
+    func sendDuties(_ worker: Int32) {
+        if now >= work.lookDue, !shared.dispatcher.isDraining, !duties.awaits(.credentials) {
+            work.lookBegins(now: now)
             StoreCalls.nextCredentialTasks(
-                worker: worker, hasKey: shared.configuration.secretKeys != nil, canRefresh: credentials.hasFreeSeat,
-                except: credentials.ignoredCredentials(now: now), into: &shared.parameters)
+                worker: worker, hasKey: shared.configuration.secretKeys != nil, canRefresh: work.hasFreeSeat,
+                except: work.ignoredCredentials(now: now), into: &shared.parameters)
             duties.send(.credentials, StoreStatement.nextCredentialTasks)
         }
-        if !duties.awaits(.storeSealedSecrets), let (name, version, sealed) = credentials.nextSealed() {
+        if !duties.awaits(.storeSealedSecrets), let (name, version, sealed) = work.nextSealed() {
             StoreCalls.storeSealedSecrets(name, version: version, sealed, into: &shared.parameters)
             duties.send(.storeSealedSecrets, StoreStatement.storeSealedSecrets)
         }
-        if !duties.awaits(.readRefreshAnswer), let (task, response) = credentials.nextToRead(now: now) {
+        if !duties.awaits(.readRefreshAnswer), let (task, response) = work.nextToRead(now: now) {
             StoreCalls.readRefreshAnswer(task.credential, response, into: &shared.parameters)
             duties.send(.readRefreshAnswer, StoreStatement.readRefreshAnswer)
         }
-        if !duties.awaits(.storeRefresh), let (task, answer) = credentials.nextToStore(now: now) {
+        if !duties.awaits(.storeRefresh), let (task, answer) = work.nextToStore(now: now) {
             let sealed = answer.secrets.flatMap { shared.configuration.secretKeys?.seal($0, for: task.credential) }
             StoreCalls.storeRefresh(task, answer, sealed: sealed, into: &shared.parameters)
             duties.send(.storeRefresh, StoreStatement.storeRefresh)
@@ -35,7 +66,7 @@ extension RunLoop {
 
     /// Handles the answer of a credential statement. The database checks a refresh by its epoch, not by the worker's
     /// number.
-    func credentialDutyDone(_ duty: Duty, _ result: borrowing PGResult) {
+    func dutyDone(_ duty: Duty, _ result: borrowing PGResult) {
         switch duty {
         case .credentials:
             var foundRefresh = false
@@ -44,9 +75,9 @@ extension RunLoop {
                 if case .refresh = task { foundRefresh = true }
                 begin(task)
             }
-            credentials.lookReturned(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
+            work.lookReturned(foundAny: result.rowCount > 0, foundRefresh: foundRefresh, now: now)
         case .readRefreshAnswer:
-            credentials.answerRead(
+            work.answerRead(
                 TokenAnswer.Kind(rawValue: result.text(0, RefreshAnswerColumn.verdict)) ?? .failed,
                 token: result.optionalText(0, RefreshAnswerColumn.accessToken),
                 refreshToken: result.optionalText(0, RefreshAnswerColumn.refreshToken),
@@ -55,8 +86,8 @@ extension RunLoop {
                 reason: result.optionalText(0, RefreshAnswerColumn.error))
         case .storeRefresh:
             // Null: an open transaction has locked the credential's row. False: this refresh is out of date.
-            guard !result.isNull(0, PGValueColumn.value) else { return credentials.storingPostponed(now: now) }
-            guard let (task, answer) = credentials.stored() else { return }
+            guard !result.isNull(0, PGValueColumn.value) else { return work.storingPostponed(now: now) }
+            guard let (task, answer) = work.stored() else { return }
             if !result.bool(0, PGValueColumn.value) {
                 shared.log(.refreshLate(credential: task.credential))
             } else if answer.kind == .fetched {
@@ -66,15 +97,15 @@ extension RunLoop {
                     .refreshFailed(
                         credential: task.credential, isFinal: answer.kind == .refused, reason: answer.reason ?? ""))
             }
-            credentials.workAnnounced(now: now)
+            work.workAnnounced(now: now)
         default: break
         }
     }
 
     /// When the next credential statement is due. Nil if none is due before an event.
-    var credentialsDue: UInt64? {
-        let look = shared.dispatcher.isDraining || duties.awaits(.credentials) ? nil : credentials.lookDue
-        let statement = credentials.statementDue(
+    var deadline: UInt64? {
+        let look = shared.dispatcher.isDraining || duties.awaits(.credentials) ? nil : work.lookDue
+        let statement = work.statementDue(
             canRead: !duties.awaits(.readRefreshAnswer), canStore: !duties.awaits(.storeRefresh))
         guard let look, let statement else { return look ?? statement }
         return min(look, statement)
@@ -85,18 +116,18 @@ extension RunLoop {
         switch task {
         case .seal(let name, let version, let secrets):
             guard let keys = shared.configuration.secretKeys else { return }
-            credentials.secretsSealed(name, version, keys.seal(secrets, for: name))
+            work.secretsSealed(name, version, keys.seal(secrets, for: name))
         case .refresh(let task):
             let secrets = open(task.sealed, task.plain, for: task.credential)
-            guard let secrets else { return credentials.openingFailed(task, now: now) }
+            guard let secrets else { return work.openingFailed(task, now: now) }
             do throws(TokenTask.Missing) {
                 var call = try task.call(with: secrets)
                 if shared.configuration.allowsPrivateNetwork { call.allowsPrivateNetwork = true }
-                guard let seat = credentials.callBegins(task, secrets) else { return }
+                guard let seat = work.callBegins(task, secrets) else { return }
                 shared.agent.start(call, slot: shared.firstTokenSlot + seat)
             } catch {
                 let reason = "the secret \(error.name) is not there, and the refresh needs it"
-                credentials.refreshEnded(task, TokenAnswer(.refused, reason: reason))
+                work.refreshEnded(task, TokenAnswer(.refused, reason: reason))
             }
         }
     }

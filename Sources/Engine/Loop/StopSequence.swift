@@ -5,10 +5,35 @@ internal import JobModel
 internal import JobStore
 internal import PGClient
 
-// The end of a worker: it stops claiming, lets calls end, hands the other jobs back, and signs off.
-extension RunLoop {
+/// The end of a worker: it stops claiming, lets calls end, hands the other jobs back, and signs off.
+final class StopSequence {
+    private let shared: SharedState
+    private let duties: DutySession
+    private let jobs: Session
+    private var shutdown = Shutdown()
+    /// How the run has ended; nil: it goes on.
+    private(set) var end: EngineEnd?
+
+    /// A worker that goes on.
+    init(_ shared: SharedState, duties: DutySession, jobs: Session) {
+        self.shared = shared
+        self.duties = duties
+        self.jobs = jobs
+    }
+
+    /// Whether a stop was requested.
+    var isRequested: Bool { shutdown.isRequested }
+
+    /// The next deadline of the stop, nil if none lies ahead.
+    var deadline: UInt64? { shutdown.due(now: now) }
+
+    private var now: UInt64 { shared.now }
+
+    /// Ends the run after this turn.
+    func endRun(_ end: EngineEnd) { self.end = end }
+
     /// Handles a signal. The first one begins the drain, a second one ends the drain at once.
-    func stopRequested() {
+    func request() {
         guard !shutdown.isRequested else {
             shutdown.drainDeadline = now
             return
@@ -21,13 +46,28 @@ extension RunLoop {
         duties.schedule.beat = 0
     }
 
-    /// Ends the run when all results are written and the worker has signed off, or when the time is over.
-    func leaveIfDone() {
-        guard shutdown.isRequested else { return }
-        if isDrainOver && (shared.dispatcher.slots.inUse > 0 || !shared.dispatcher.judging.isEmpty) {
-            handBack()
-            exchange()
+    /// Cuts off the calls that still run after the drain, and hands their jobs back.
+    ///
+    /// - Returns: whether there was such a call, or an answer that was not judged.
+    func handBackIfDue() -> Bool {
+        guard isDrainOver, shared.dispatcher.slots.inUse > 0 || !shared.dispatcher.judging.isEmpty else { return false }
+        let running = shared.dispatcher.slots.running
+        for (slot, _) in running {
+            shared.dispatcher.callCutOff(slot: slot, sent: shared.agent.cancel(slot: slot), now: now)
         }
+        let unjudged = shared.dispatcher.judging.count
+        shared.dispatcher.giveUpJudging(now: now)
+        shared.log(.handedBack(jobs: running.count + unjudged))
+        return true
+    }
+
+    /// Ends the run when all results are written and the worker has signed off, or when the time is over.
+    ///
+    /// - Parameters:
+    ///   - refreshes: whether a refresh is under way.
+    ///   - concludes: whether ended jobs wait for their callbacks.
+    func leaveIfDone(refreshes: Bool, concludes: Bool) {
+        guard shutdown.isRequested else { return }
         if shutdown.isOverdue(now: now) {
             end = jobs.isReady ? .abandoned : .unreachable
             return
@@ -36,9 +76,9 @@ extension RunLoop {
         //
         // After the drain it waits only for its sign-off. A server that is alive and silent, such as one whose commit
         // waits for a standby, may never answer the last claim.
-        guard isDrainOver || (shared.dispatcher.isQuiet && !credentials.isBusy) else { return }
+        guard isDrainOver || (shared.dispatcher.isQuiet && !refreshes) else { return }
         shutdown.drained(now: now)
-        guard callbackWork.isQuiet || shutdown.mustLeaveNow(now: now) else { return }
+        guard !concludes || shutdown.mustLeaveNow(now: now) else { return }
         guard shared.dispatcher.isWritten, !isLeaving, shared.dispatcher.worker > 0, jobs.isReady else { return }
         StoreCalls.worker(shared.dispatcher.worker, into: &shared.parameters)
         do throws(PGError) {
@@ -57,15 +97,4 @@ extension RunLoop {
 
     /// Whether the drain is over, by its timeout or by a second signal. No call begins after that.
     var isDrainOver: Bool { shutdown.isDrainOver(now: now) }
-
-    /// Cuts off the running calls and hands their jobs back.
-    private func handBack() {
-        let running = shared.dispatcher.slots.running
-        for (slot, _) in running {
-            shared.dispatcher.callCutOff(slot: slot, sent: shared.agent.cancel(slot: slot), now: now)
-        }
-        let unjudged = shared.dispatcher.judging.count
-        shared.dispatcher.giveUpJudging(now: now)
-        shared.log(.handedBack(jobs: running.count + unjudged))
-    }
 }
