@@ -107,8 +107,7 @@ final class CredentialLoop {
         let look = shared.dispatcher.isDraining || duties.awaits(.credentials) ? nil : work.lookDue
         let statement = work.statementDue(
             canRead: !duties.awaits(.readRefreshAnswer), canStore: !duties.awaits(.storeRefresh))
-        guard let look, let statement else { return look ?? statement }
-        return min(look, statement)
+        return earliest(look, statement)
     }
 
     /// Seals secrets, or starts the call that refreshes a token.

@@ -95,4 +95,10 @@ final class CallStarter {
             shared.log(.memoryShort(bodies: shared.dispatcher.waitingBodies.count, answers: answers.count))
         }
     }
+
+    /// Reports calls that wait for a file descriptor, once a minute.
+    func reportShortage() {
+        guard shared.agent.isShortOfDescriptors, shared.warnings.shouldReportDescriptors(now: now) else { return }
+        shared.log(.outOfDescriptors)
+    }
 }

@@ -111,7 +111,7 @@ extension RunLoop {
     /// Writes the changes of calls that take longer than a second. Due once a second.
     private func reportCalls(_ worker: Int32) {
         guard !duties.awaits(.progress) else { return }
-        let calls = LongCalls.list(shared.dispatcher, hooks: callbackWork.slots, now: now) { slot, claim in
+        let calls = LongCalls.list(shared.dispatcher, hooks: callbacks.slots, now: now) { slot, claim in
             guard let progress = shared.agent.progress(slot: slot) else { return nil }
             // The direction of the transfer: the answer once it has begun, the request before.
             let isAnswer = progress.received > 0
@@ -155,27 +155,27 @@ extension RunLoop {
             let newEpoch = result.optionalInt64(0, PGValueColumn.value)
             if (newEpoch == nil) != (epoch == nil) {
                 shared.log(.leading(newEpoch != nil))
-                pruneSchedule.leads(newEpoch != nil, now: now)
+                pruning.leads(newEpoch != nil)
                 if newEpoch != nil { duties.trees.leads(now: now) }
             }
-            knowsLeader = true
+            once?.leaderIsKnown()
             if newEpoch == nil { logUnreportedFailures() }
             if let newEpoch, cursors.lead(epoch: newEpoch) { tickCursor = TickCursor() }
             epoch = newEpoch
         case .runQueueDuties:
             if !result.bool(0, QueueDutiesColumn.leads) {
                 epoch = nil
-                pruneSchedule.leads(false, now: now)
+                pruning.leads(false)
             }
             if result.bool(0, QueueDutiesColumn.more) { duties.schedule.queueDuties = now }
             if result.bool(0, QueueDutiesColumn.hasCrowd) {
                 duties.schedule.queueDuties = min(duties.schedule.queueDuties, now + Schedule.queueDutiesCrowdInterval)
             }
             if result.int64(0, QueueDutiesColumn.moved) > 0 {
-                once?.makesReady(now: now)
+                once?.makesReady()
                 duties.jobsAnnounced()
             }
-            if result.bool(0, QueueDutiesColumn.hasDueOutcomes) { callbackWork.outcomesWait() }
+            if result.bool(0, QueueDutiesColumn.hasDueOutcomes) { callbacks.outcomesWait() }
             let latest =
                 result.isNull(0, QueueDutiesColumn.latest) ? nil : result.timestamp(0, QueueDutiesColumn.latest)
             cursors.promotedTo(latest, wasFull: isFullPromotion, cost: now - queueDutiesStarted, now: now)

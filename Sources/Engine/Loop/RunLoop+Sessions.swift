@@ -15,7 +15,7 @@ extension RunLoop {
         case .failed(let tag, let error):
             jobsFailed(tag, error)
         case .lost(_, let tags):
-            once?.askingFailed(now: now)
+            once?.askingFailed()
             // Tags up to 3 belong to no exchange.
             shared.dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
         case .notification(let notification): heard(notification)
@@ -57,13 +57,13 @@ extension RunLoop {
         case Tag.leave: stop.endRun(.clean)
         case Tag.shortLockTimeout: break
         case Tag.askAfterDuties: dutiesIdle(result)
-        case Tag.workLeft: workLeftReturned(result.optionalText(0, PGValueColumn.value))
+        case Tag.workLeft: once?.workLeftReturned(result.optionalText(0, PGValueColumn.value), leads: epoch != nil)
         default:
             switch tag & 3 {
-            case 0: finishReturned(tag >> 2, result)
-            case 1: claimReturned(tag >> 2, result)
-            case 2: preparationReturned(tag >> 2, result)
-            default: lockedLeasesReturned(tag >> 2, result)
+            case 0: exchanges.finishReturned(tag >> 2, result)
+            case 1: exchanges.claimReturned(tag >> 2, result)
+            case 2: exchanges.preparationReturned(tag >> 2, result)
+            default: exchanges.lockedLeasesReturned(tag >> 2, result)
             }
         }
     }
@@ -86,16 +86,16 @@ extension RunLoop {
         case Tag.askAfterDuties: break
         case Tag.workLeft:
             shared.log(.statementFailed(verb: "work_left", error: error))
-            once?.askingFailed(now: now)
+            once?.askingFailed()
             schema.suspect(error)
         case Tag.leave:
             shared.log(.statementFailed(verb: "leave", error: error))
             stop.endRun(.abandoned)
         default:
             switch tag & 3 {
-            case 2: preparationFailed(tag >> 2, error)
+            case 2: exchanges.preparationFailed(tag >> 2, error)
             case 3: shared.dispatcher.writes.questionFailed(tag >> 2, now: now)
-            default: exchangeFailed(tag >> 2, error)
+            default: exchanges.exchangeFailed(tag >> 2, error)
             }
             schema.suspect(error)
         }
@@ -117,7 +117,7 @@ extension RunLoop {
     private func forgetDatabase() {
         if epoch != nil {
             shared.log(.leading(false))
-            pruneSchedule.leads(false, now: now)
+            pruning.leads(false)
             epoch = nil
         }
         cursors = LeaderCursors()

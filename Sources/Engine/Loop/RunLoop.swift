@@ -28,12 +28,6 @@ public final class RunLoop {
     let signals: SignalSource
     let jobs: Session
     let duties: DutySession
-    /// Opened with the first callback work.
-    let callbacks: Session
-    /// Opened with the first expression that may take long.
-    let judging: Session
-    /// The session on which the leader deletes old jobs. Open during a round.
-    let pruning: Session
     /// All sessions, in the order of their kinds.
     let sessions: [Session]
 
@@ -43,9 +37,12 @@ public final class RunLoop {
     let credentials: CredentialLoop
     let calls: CallStarter
     let permits: PermitDuty
-
-    var pruneSchedule = PruneSchedule()
-    var callbackWork = CallbackWork()
+    let callbacks: CallbackLoop
+    let exchanges: ExchangeLoop
+    let judging: JudgingLoop
+    let pruning: PruningLoop
+    /// Set for a worker that runs once; nil: the worker runs until a signal.
+    let once: OnceMode?
 
     /// The rows that the database has about this worker's long calls.
     var callReports = CallReports()
@@ -61,11 +58,7 @@ public final class RunLoop {
     var queueDutiesStarted: UInt64 = 0
 
     var failures = FailureReports()
-    /// Set for a worker that runs once; nil: the worker runs until a signal.
-    var once: RunOnceCheck?
     var foldSent: UInt64 = 0
-    /// Whether the database has answered which worker leads.
-    var knowsLeader = false
 
     var jobsSilence = SessionSilence()
     var dutiesSilence = SessionSilence()
@@ -83,20 +76,23 @@ public final class RunLoop {
             throw EngineError(message: "\(error)")
         }
         shared = try SharedState(configuration)
-        if configuration.runsOnce { once = RunOnceCheck(isBound: !configuration.queues.isEmpty) }
         let plan = SessionPlan(configuration)
         sessions = Session.Kind.allCases.map { [agent = shared.agent] in
             Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
         }
         jobs = sessions[0]
         duties = DutySession(sessions[1], shared)
-        (callbacks, judging, pruning) = (sessions[2], sessions[3], sessions[4])
         stop = StopSequence(shared, duties: duties, jobs: jobs)
         schema = SchemaGuard(shared, jobs: jobs, stop: stop)
         registration = Registration(shared, jobs: jobs, duties, stop)
         credentials = CredentialLoop(shared, duties: duties)
         calls = CallStarter(shared, registration, credentials, stop)
         permits = PermitDuty(shared, duties, jobs: jobs, registration)
+        callbacks = CallbackLoop(shared, sessions[2], duties, calls, schema)
+        exchanges = ExchangeLoop(shared, jobs: jobs, registration, duties, calls, credentials, callbacks)
+        judging = JudgingLoop(shared, sessions[3], duties, exchanges, schema)
+        pruning = PruningLoop(shared, sessions[4])
+        once = configuration.runsOnce ? OnceMode(shared, jobs: jobs, duties, stop, callbacks, credentials) : nil
     }
 
     /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
@@ -142,26 +138,26 @@ public final class RunLoop {
         for session in sessions { session.process(now: now) }
         while let event = jobs.next() { jobsEvent(event) }
         while let event = duties.session.next() { dutiesEvent(event) }
-        while let event = callbacks.next() { callbacksEvent(event) }
-        while let event = judging.next() { judgingEvent(event) }
-        while let event = pruning.next() { pruningEvent(event) }
+        callbacks.handleEvents()
+        judging.handleEvents()
+        pruning.handleEvents()
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
-        collectOutcomes()
-        reportShortage()
+        exchanges.collectOutcomes()
+        calls.reportShortage()
         calls.serveMemory()
         calls.startDue()
         // A claim goes out before the other work of a turn.
-        exchange()
+        exchanges.exchange()
         doDuties()
         duties.apply(shared.dispatcher.poll(now: now))
-        exchange()
-        serveCallbacks()
-        judge()
-        prune()
+        exchanges.exchange()
+        callbacks.serve()
+        judging.judge()
+        pruning.prune(epoch: epoch)
         checkSilence()
-        lookForEnd()
-        if stop.handBackIfDue() { exchange() }
-        stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbackWork.isQuiet)
+        once?.lookForEnd()
+        if stop.handBackIfDue() { exchanges.exchange() }
+        stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbacks.isQuiet)
         // Calls that have just begun are sent in this turn instead of the next one.
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
         shared.configuration.workerHealth?.turned(
@@ -179,11 +175,8 @@ public final class RunLoop {
             jobs.deadline, duties.session.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
             shared.agent.nextDeadline,
             silenceDue,
-            callbackWork.deadline(now: now),
-            shared.dispatcher.judging.deadline(now: now),
-            pruneSchedule.deadline(now: now),
             stop.deadline,
-            onceDue,
+            once?.deadline,
             shared.dispatcher.deadline(now: now),
             dutiesDue,
             permits.deadline,

@@ -6,8 +6,32 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// The hot path: exchanges are sent, claimed jobs become calls, and outcomes become finished attempts.
-extension RunLoop {
+/// The hot path: exchanges are sent, claimed jobs become calls, and outcomes become finished attempts.
+final class ExchangeLoop {
+    private let shared: SharedState
+    private let jobs: Session
+    private let registration: Registration
+    private let duties: DutySession
+    private let calls: CallStarter
+    private let credentials: CredentialLoop
+    private let callbacks: CallbackLoop
+
+    /// A loop without exchanges.
+    init(
+        _ shared: SharedState, jobs: Session, _ registration: Registration, _ duties: DutySession, _ calls: CallStarter,
+        _ credentials: CredentialLoop, _ callbacks: CallbackLoop
+    ) {
+        self.shared = shared
+        self.jobs = jobs
+        self.registration = registration
+        self.duties = duties
+        self.calls = calls
+        self.credentials = credentials
+        self.callbacks = callbacks
+    }
+
+    private var now: UInt64 { shared.now }
+
     /// `PR008`: `postrider_internal.claim` reports that the worker was declared lost.
     private static let workerLost = SQLState(rawValue: "PR008")
 
@@ -112,20 +136,20 @@ extension RunLoop {
             if complete.isCached {
                 shared.dispatcher.judgeCached(slot: slot, now: now)
             } else if complete.hasHooks {
-                callbackWork.hooksWait(slot: slot, complete.lease)
+                callbacks.runHooks(slot: slot, complete.lease)
             } else {
                 calls.startPrepared(complete, slot: slot)
             }
         }
         for (slot, job) in waiting.values {
             shared.dispatcher.releaseSlot(slot, now: now)
-            if job.followUp.contains(.outcome) { callbackWork.outcomesWait() }
+            if job.followUp.contains(.outcome) { callbacks.outcomesWait() }
         }
     }
 
     /// Handles a preparation that failed and was rolled back.
     func preparationFailed(_ number: UInt64, _ error: PGError) {
-        carryOut(shared.dispatcher.preparationFailed(number, RunLoop.rejection(error), now: now), "prepare", error)
+        carryOut(shared.dispatcher.preparationFailed(number, ExchangeLoop.rejection(error), now: now), "prepare", error)
     }
 
     /// Asks which rows of deferred attempts are still locked.
@@ -157,13 +181,13 @@ extension RunLoop {
     /// Starts the work that follows from stored attempts.
     func follow(_ followUp: FollowUp, refused: Int) {
         if followUp.contains(.tree) { duties.trees.membersEnded(now: now) }
-        if followUp.contains(.outcome) { callbackWork.outcomesWait() }
+        if followUp.contains(.outcome) { callbacks.outcomesWait() }
         if refused > 0 { shared.log(.resultsRefused(jobs: refused, reason: "their leases had ended")) }
     }
 
     /// Handles a failed finish or claim. Its whole exchange was rolled back.
     func exchangeFailed(_ number: UInt64, _ error: PGError) {
-        carryOut(shared.dispatcher.exchangeFailed(number, RunLoop.rejection(error), now: now), "exchange", error)
+        carryOut(shared.dispatcher.exchangeFailed(number, ExchangeLoop.rejection(error), now: now), "exchange", error)
         if let waiting = shared.dispatcher.backoff.waiting(shared.dispatcher.writes),
             shared.warnings.shouldReportRefusal(now: now)
         {
@@ -202,23 +226,17 @@ extension RunLoop {
     /// Turns outcomes into finished attempts, and frees their slots.
     func collectOutcomes() {
         let began = MonotonicClock.now
-        var calls = shared.agent.takeFinished()[...]
-        while let call = calls.popFirst() {
+        var ended = shared.agent.takeFinished()[...]
+        while let call = ended.popFirst() {
             if call.slot >= shared.firstTokenSlot {
                 credentials.callEnded(slot: call.slot, call.outcome)
             } else {
                 shared.configuration.workerHealth?.callEnded(call.outcome)
                 shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
-            if !calls.isEmpty, MonotonicClock.now - began > RunLoop.collectionLimit {
-                return shared.agent.putBack(calls)
+            if !ended.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {
+                return shared.agent.putBack(ended)
             }
         }
-    }
-
-    /// Reports calls that wait for a file descriptor, once a minute.
-    func reportShortage() {
-        guard shared.agent.isShortOfDescriptors, shared.warnings.shouldReportDescriptors(now: now) else { return }
-        shared.log(.outOfDescriptors)
     }
 }

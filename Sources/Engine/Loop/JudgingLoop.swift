@@ -1,46 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPAgent
 internal import JobStore
 internal import PGClient
 
-// The judging session evaluates users' expressions that may take long: one job at a time, for a limited time. The
-// worker opens it with the first such job.
-extension RunLoop {
+/// Evaluates users' expressions that may take long: one job at a time, for a limited time. The worker opens the judging
+/// session with the first such job.
+final class JudgingLoop {
+    private let shared: SharedState
+    private let session: Session
+    private let duties: DutySession
+    private let exchanges: ExchangeLoop
+    private let schema: SchemaGuard
+
+    /// A loop whose session is not open.
+    init(
+        _ shared: SharedState, _ session: Session, _ duties: DutySession, _ exchanges: ExchangeLoop,
+        _ schema: SchemaGuard
+    ) {
+        self.shared = shared
+        self.session = session
+        self.duties = duties
+        self.exchanges = exchanges
+        self.schema = schema
+    }
+
+    private var now: UInt64 { shared.now }
+
+    /// When this loop must act, nil if it need not act before an event.
+    var deadline: UInt64? { earliest(session.deadline, shared.dispatcher.judging.deadline(now: now)) }
+
+    /// Handles all events of the session.
+    func handleEvents() {
+        while let event = session.next() { handle(event) }
+    }
+
     /// Sends the next statement if it is due.
     func judge() {
         guard shared.dispatcher.judging.hasWork else { return }
-        guard judging.isOpen else { return judging.start(now: now) }
-        guard judging.isReady, let task = shared.dispatcher.judging.next(worker: shared.dispatcher.worker, now: now)
+        guard session.isOpen else { return session.start(now: now) }
+        guard session.isReady, let task = shared.dispatcher.judging.next(worker: shared.dispatcher.worker, now: now)
         else { return }
         do throws(PGError) {
             shared.parameters.removeAll()
             shared.parameters.append(text: "\(task.limit)ms")
-            try judging.append(StoreStatement.limitJudging, &shared.parameters, tag: Tag.limitTime)
+            try session.append(StoreStatement.limitJudging, &shared.parameters, tag: Tag.limitTime)
             switch task.work {
             case .attempt(let attempt) where attempt.isCached:
                 StoreCalls.judgeCached(
                     attempt, worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion,
                     into: &shared.parameters)
-                try judging.append(StoreStatement.judgeCached, &shared.parameters, tag: Tag.judgement(task.number))
+                try session.append(StoreStatement.judgeCached, &shared.parameters, tag: Tag.judgement(task.number))
             case .attempt(let attempt):
                 FinishBatch([attempt]).encode(
                     worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion,
                     rows: &shared.attemptRows,
                     into: &shared.parameters)
-                try judging.append(StoreStatement.judgeAlone, &shared.parameters, tag: Tag.judgement(task.number))
+                try session.append(StoreStatement.judgeAlone, &shared.parameters, tag: Tag.judgement(task.number))
             case .tree(let lane):
                 shared.parameters.removeAll()
                 shared.parameters.append(text: lane)
-                try judging.append(StoreStatement.judgeTree, &shared.parameters, tag: Tag.judgement(task.number))
+                try session.append(StoreStatement.judgeTree, &shared.parameters, tag: Tag.judgement(task.number))
             }
-            judging.commit()
+            session.commit()
         } catch {
             shared.dispatcher.judging.connectionLost(now: now)
         }
     }
 
-    func judgingEvent(_ event: consuming PGSessionEvent) {
+    private func handle(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .result(let tag, let result):
             guard tag != Tag.limitTime else { return }
@@ -63,7 +90,7 @@ extension RunLoop {
         }
         let isStored = !result.int64s(0, PGValueColumn.value).isEmpty
         guard let (refused, followUp) = shared.dispatcher.judgementReturned(number, isStored: isStored) else { return }
-        follow(followUp, refused: refused)
+        exchanges.follow(followUp, refused: refused)
     }
 
     private func judgementFailed(_ tag: UInt64, _ error: PGError) {

@@ -1,54 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import HTTPAgent
 internal import JobModel
 internal import JobStore
 internal import PGClient
 
-// Users' functions run on their own session, since they may take long. So the jobs and duties sessions never wait for
-// them. The worker opens the session with the first callback work.
-extension RunLoop {
+/// Runs users' functions on their own session, since they may take long. So the jobs and duties sessions never wait for
+/// them. The worker opens the session with the first callback work.
+final class CallbackLoop {
+    private let shared: SharedState
+    private let session: Session
+    private let duties: DutySession
+    private let calls: CallStarter
+    private let schema: SchemaGuard
+    private var work = CallbackWork()
+
+    /// A loop without callback work.
+    init(_ shared: SharedState, _ session: Session, _ duties: DutySession, _ calls: CallStarter, _ schema: SchemaGuard)
+    {
+        self.shared = shared
+        self.session = session
+        self.duties = duties
+        self.calls = calls
+        self.schema = schema
+    }
+
+    private var now: UInt64 { shared.now }
+
+    /// Whether all ended jobs that this worker knows of are concluded.
+    var isQuiet: Bool { work.isQuiet }
+
+    /// The slots of jobs whose hooks run or wait.
+    var slots: Set<Int> { work.slots }
+
+    /// The next moment at which this loop must act, nil if it need not act before an event.
+    var deadline: UInt64? { earliest(session.deadline, work.deadline(now: now)) }
+
+    /// Records that ended jobs may wait in the database.
+    func outcomesWait() { work.outcomesWait() }
+
+    /// Runs the hooks of a prepared job, and then calls it.
+    func runHooks(slot: Int, _ lease: Lease) { work.hooksWait(slot: slot, lease) }
+
+    /// Handles all events of the session.
+    func handleEvents() {
+        while let event = session.next() { handle(event) }
+    }
+
     /// Sends the statements that are due.
-    func serveCallbacks() {
-        guard callbackWork.hasWork else { return }
-        guard callbacks.isOpen else { return callbacks.start(now: now) }
-        guard callbacks.isReady else { return }
-        if callbackWork.isStuck(now: now) { return endStuckCallbacks() }
+    func serve() {
+        guard work.hasWork else { return }
+        guard session.isOpen else { return session.start(now: now) }
+        guard session.isReady else { return }
+        if work.isStuck(now: now) { return endStuckSession() }
         do throws(PGError) {
-            while let (number, lease, runsHooks) = callbackWork.nextBeginning(now: now) {
+            while let (number, lease, runsHooks) = work.nextBeginning(now: now) {
                 try limitTime()
                 StoreCalls.begin(lease, runsHooks: runsHooks, into: &shared.parameters)
-                try callbacks.append(StoreStatement.beginJob, &shared.parameters, tag: Tag.begin(number))
-                callbacks.commit()
+                try session.append(StoreStatement.beginJob, &shared.parameters, tag: Tag.begin(number))
+                session.commit()
             }
-            let isDeferred = callbackWork.hasFailed
-            guard callbackWork.concludes(now: now) else { return }
+            let isDeferred = work.hasFailed
+            guard work.concludes(now: now) else { return }
             if isDeferred {
-                StoreCalls.deferNextOutcome(after: callbackWork.failure, into: &shared.parameters)
-                try callbacks.send(StoreStatement.deferNextOutcome, &shared.parameters, tag: Tag.deferral)
+                StoreCalls.deferNextOutcome(after: work.failure, into: &shared.parameters)
+                try session.send(StoreStatement.deferNextOutcome, &shared.parameters, tag: Tag.deferral)
             }
             try limitTime()
             StoreCalls.conclude(limit: CallbackWork.limit, into: &shared.parameters)
-            try callbacks.append(StoreStatement.conclude, &shared.parameters, tag: Tag.conclude)
-            callbacks.commit()
+            try session.append(StoreStatement.conclude, &shared.parameters, tag: Tag.conclude)
+            session.commit()
         } catch {
-            callbacksLost()
+            connectionLost()
         }
     }
 
     /// Ends a session with a function that no time limit has stopped. The duties session ends it in the server too,
     /// because the function would otherwise keep its job locked.
-    private func endStuckCallbacks() {
+    private func endStuckSession() {
         if shared.configuration.usesSessions, duties.isReady {
-            StoreCalls.session(callbacks.processID, into: &shared.parameters)
+            StoreCalls.session(session.processID, into: &shared.parameters)
             duties.send(.endSession, StoreStatement.endSession)
         }
-        callbackWork.sessionEnds()
-        callbacks.abandon("a function goes on beyond its time", now: now)
+        work.sessionEnds()
+        session.abandon("a function goes on beyond its time", now: now)
     }
 
-    private func callbacksLost() {
-        for lease in callbackWork.connectionLost(now: now) {
+    private func connectionLost() {
+        for lease in work.connectionLost(now: now) {
             shared.log(
                 .statementFailed(
                     verb: "begin", reason: "job \(lease.jobID) is called without its hooks, which end the session"))
@@ -59,10 +97,10 @@ extension RunLoop {
     /// function may have changed the setting.
     private func limitTime() throws(PGError) {
         shared.parameters.removeAll()
-        try callbacks.append(StoreStatement.limitTime, &shared.parameters, tag: Tag.limitTime)
+        try session.append(StoreStatement.limitTime, &shared.parameters, tag: Tag.limitTime)
     }
 
-    func callbacksEvent(_ event: consuming PGSessionEvent) {
+    private func handle(_ event: consuming PGSessionEvent) {
         switch consume event {
         case .result(let tag, let result):
             if tag == Tag.conclude { return concluded(result) }
@@ -71,24 +109,24 @@ extension RunLoop {
             schema.suspect(error)
             if tag == Tag.conclude {
                 shared.log(.statementFailed(verb: "conclude", error: error))
-                callbackWork.conclusionFailed(
+                work.conclusionFailed(
                     error.sqlState?.rawValue, isShortage: error.sqlState?.cause == .shortage, now: now)
             } else if tag & 3 == Tag.beginKind {
                 shared.log(.statementFailed(verb: "begin", error: error))
                 handBack(
-                    callbackWork.requeueStart(
+                    work.requeueStart(
                         tag >> 2, wasLocked: false, isShortage: error.sqlState?.cause == .shortage, now: now))
             } else {
                 return
             }
-            if callbackWork.shouldReplaceSession { callbacks.abandon("it refuses everything since a while", now: now) }
-        case .lost: callbacksLost()
+            if work.shouldReplaceSession { session.abandon("it refuses everything since a while", now: now) }
+        case .lost: connectionLost()
         default: break
         }
     }
 
     private func concluded(_ result: borrowing PGResult) {
-        callbackWork.concluded(
+        work.concluded(
             more: result.bool(0, ConcludeColumn.more), hasFailures: !result.isNull(0, ConcludeColumn.failure), now: now)
         if result.bool(0, ConcludeColumn.hasParents) {
             shared.dispatcher.claims.treesChanged()
@@ -104,14 +142,14 @@ extension RunLoop {
     private func begun(_ number: UInt64, _ result: borrowing PGResult) {
         // Null: the job's row is locked.
         if result.isNull(0, PGValueColumn.value) {
-            return handBack(callbackWork.requeueStart(number, wasLocked: true, now: now))
+            return handBack(work.requeueStart(number, wasLocked: true, now: now))
         }
-        guard let entry = callbackWork.begun(number, now: now),
+        guard let entry = work.begun(number, now: now),
             let job = shared.dispatcher.slots.job(in: entry.slot, entry.lease)
         else { return }
         if result.bool(0, PGValueColumn.value) { return calls.startPrepared(job, slot: entry.slot) }
         shared.dispatcher.releaseSlot(entry.slot, now: now)
-        callbackWork.outcomesWait()
+        work.outcomesWait()
     }
 
     /// Hands a job back if the database cannot say whether it is still to be called.
