@@ -33,7 +33,7 @@ final class CallbackLoop {
     var slots: Set<Int> { work.slots }
 
     /// The next moment at which this loop must act, nil if it need not act before an event.
-    var deadline: UInt64? { earliest(session.deadline, work.deadline(now: now)) }
+    var deadline: UInt64? { earliest([session.deadline, work.deadline(now: now)]) }
 
     /// Records that ended jobs may wait in the database.
     func outcomesWait() { work.outcomesWait() }

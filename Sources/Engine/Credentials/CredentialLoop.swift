@@ -107,7 +107,7 @@ final class CredentialLoop {
         let look = shared.dispatcher.isDraining || duties.awaits(.credentials) ? nil : work.lookDue
         let statement = work.statementDue(
             canRead: !duties.awaits(.readRefreshAnswer), canStore: !duties.awaits(.storeRefresh))
-        return earliest(look, statement)
+        return earliest([look, statement])
     }
 
     /// Seals secrets, or starts the call that refreshes a token.

@@ -27,7 +27,7 @@ final class JudgingLoop {
     private var now: UInt64 { shared.now }
 
     /// When this loop must act, nil if it need not act before an event.
-    var deadline: UInt64? { earliest(session.deadline, shared.dispatcher.judging.deadline(now: now)) }
+    var deadline: UInt64? { earliest([session.deadline, shared.dispatcher.judging.deadline(now: now)]) }
 
     /// Handles all events of the session.
     func handleEvents() {

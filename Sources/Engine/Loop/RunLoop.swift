@@ -2,8 +2,6 @@
 
 internal import Glibc
 internal import HTTPAgent
-internal import JobModel
-internal import JobStore
 internal import PGClient
 internal import Reactor
 
@@ -20,50 +18,30 @@ internal import Reactor
 ///   agent ─► outcomes ─► verdicts ─► finished attempts                      │
 ///   exchange: [finish of ended attempts, claim for free slots] ─────────────┘
 /// ```
-/// Pure types decide (`Dispatcher` and its parts, `Schedule`, `PGSessionMachine`), and this class carries the decisions
+/// Each subject has a class, such as `ExchangeLoop` or `LeaderDuties`, and this class calls them in the order of a turn.
+/// Pure types decide (`Dispatcher` and its parts, `Schedule`, `PGSessionMachine`), and the classes carry the decisions
 /// out. No HTTP call runs inside a database transaction. A slow call holds only its own slot.
 public final class RunLoop {
     let shared: SharedState
     var poller: Poller
-    let signals: SignalSource
-    let jobs: Session
-    let duties: DutySession
+    private let signals: SignalSource
     /// All sessions, in the order of their kinds.
     let sessions: [Session]
-
-    let stop: StopSequence
-    let schema: SchemaGuard
-    let registration: Registration
-    let credentials: CredentialLoop
-    let calls: CallStarter
-    let permits: PermitDuty
-    let callbacks: CallbackLoop
-    let exchanges: ExchangeLoop
-    let judging: JudgingLoop
-    let pruning: PruningLoop
+    private let stop: StopSequence
+    private let credentials: CredentialLoop
+    private let calls: CallStarter
+    private let callbacks: CallbackLoop
+    private let exchanges: ExchangeLoop
+    private let judging: JudgingLoop
+    private let pruning: PruningLoop
     /// Set for a worker that runs once; nil: the worker runs until a signal.
-    let once: OnceMode?
+    private let once: OnceMode?
+    private let leader: LeaderDuties
+    private let silence: SilenceCheck
+    private let duties: DutyLoop
+    private let jobs: JobsLoop
 
-    /// The rows that the database has about this worker's long calls.
-    var callReports = CallReports()
-    /// The leader's epoch while this worker leads.
-    var epoch: Int64?
-    var cursors = LeaderCursors()
-    var tickCursor = TickCursor()
-    /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
-    /// ended meanwhile.
-    var abortsAnnounced = false
-    /// Whether the promoting under way started at the beginning, and when it was sent.
-    var isFullPromotion = false
-    var queueDutiesStarted: UInt64 = 0
-
-    var failures = FailureReports()
-    var foldSent: UInt64 = 0
-
-    var jobsSilence = SessionSilence()
-    var dutiesSilence = SessionSilence()
-
-    var now: UInt64 { shared.now }
+    private var now: UInt64 { shared.now }
 
     /// Prepares the loop without connecting. Call it before the process has a second thread, since it blocks signals.
     ///
@@ -80,19 +58,27 @@ public final class RunLoop {
         sessions = Session.Kind.allCases.map { [agent = shared.agent] in
             Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
         }
-        jobs = sessions[0]
-        duties = DutySession(sessions[1], shared)
-        stop = StopSequence(shared, duties: duties, jobs: jobs)
-        schema = SchemaGuard(shared, jobs: jobs, stop: stop)
-        registration = Registration(shared, jobs: jobs, duties, stop)
-        credentials = CredentialLoop(shared, duties: duties)
+        let (jobsSession, dutySession) = (sessions[0], DutySession(sessions[1], shared))
+        stop = StopSequence(shared, duties: dutySession, jobs: jobsSession)
+        let schema = SchemaGuard(shared, jobs: jobsSession, stop: stop)
+        let registration = Registration(shared, jobs: jobsSession, dutySession, stop)
+        let permits = PermitDuty(shared, dutySession, jobs: jobsSession, registration)
+        credentials = CredentialLoop(shared, duties: dutySession)
         calls = CallStarter(shared, registration, credentials, stop)
-        permits = PermitDuty(shared, duties, jobs: jobs, registration)
-        callbacks = CallbackLoop(shared, sessions[2], duties, calls, schema)
-        exchanges = ExchangeLoop(shared, jobs: jobs, registration, duties, calls, credentials, callbacks)
-        judging = JudgingLoop(shared, sessions[3], duties, exchanges, schema)
+        callbacks = CallbackLoop(shared, sessions[2], dutySession, calls, schema)
+        exchanges = ExchangeLoop(shared, jobs: jobsSession, registration, dutySession, calls, credentials, callbacks)
+        judging = JudgingLoop(shared, sessions[3], dutySession, exchanges, schema)
         pruning = PruningLoop(shared, sessions[4])
-        once = configuration.runsOnce ? OnceMode(shared, jobs: jobs, duties, stop, callbacks, credentials) : nil
+        once =
+            configuration.runsOnce
+            ? OnceMode(shared, jobs: jobsSession, dutySession, stop, callbacks, credentials) : nil
+        leader = LeaderDuties(shared, dutySession, registration, callbacks, pruning, once)
+        silence = SilenceCheck(shared, jobs: jobsSession, dutySession)
+        duties = DutyLoop(
+            shared, dutySession, registration, leader, credentials, callbacks, permits, silence, schema)
+        jobs = JobsLoop(
+            shared, jobsSession, exchanges, registration, dutySession, duties, leader, credentials, silence, schema,
+            stop, once)
     }
 
     /// Runs until a signal stops it. A worker that runs once also stops when no work is left.
@@ -101,10 +87,10 @@ public final class RunLoop {
         Memory.returnLargeBlocks()
         do throws(ReactorError) {
             try poller.add(signals.descriptor, token: PollerToken.signals, read: true, write: false)
-            jobs.start(now: now)
-            duties.session.start(now: now)
+            // The other sessions are opened when they are needed.
+            for session in sessions[...1] { session.start(now: now) }
             var ready: [PollerEvent] = []
-            while stop.end == nil {
+            while !stop.hasEnded {
                 try watchSockets()
                 try poller.wait(timeoutNanoseconds: timeToWait(), into: &ready)
                 shared.now = MonotonicClock.now
@@ -116,9 +102,9 @@ public final class RunLoop {
             stop.endRun(.abandoned)
         }
         for session in sessions { session.close() }
-        logUnreportedFailures()
+        leader.logUnreportedFailures()
         shared.log(.stopped)
-        return schema.end ?? stop.end ?? .clean
+        return stop.result
     }
 
     /// Handles a descriptor that is ready.
@@ -136,8 +122,8 @@ public final class RunLoop {
     /// Processes all answers and outcomes, then sends the duties and exchanges that are due.
     private func turn() {
         for session in sessions { session.process(now: now) }
-        while let event = jobs.next() { jobsEvent(event) }
-        while let event = duties.session.next() { dutiesEvent(event) }
+        jobs.handleEvents()
+        duties.handleEvents()
         callbacks.handleEvents()
         judging.handleEvents()
         pruning.handleEvents()
@@ -148,13 +134,13 @@ public final class RunLoop {
         calls.startDue()
         // A claim goes out before the other work of a turn.
         exchanges.exchange()
-        doDuties()
-        duties.apply(shared.dispatcher.poll(now: now))
+        duties.sendDue()
+        duties.poll()
         exchanges.exchange()
         callbacks.serve()
         judging.judge()
-        pruning.prune(epoch: epoch)
-        checkSilence()
+        pruning.prune(epoch: leader.epoch)
+        silence.check()
         once?.lookForEnd()
         if stop.handBackIfDue() { exchanges.exchange() }
         stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbacks.isQuiet)
@@ -170,23 +156,14 @@ public final class RunLoop {
 
     /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.
     private func timeToWait() -> UInt64? {
-        let deadlines: InlineArray<_, UInt64?> = [
+        let deadline = earliest([
             shared.configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
-            jobs.deadline, duties.session.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
-            shared.agent.nextDeadline,
-            silenceDue,
-            stop.deadline,
-            once?.deadline,
-            shared.dispatcher.deadline(now: now),
-            dutiesDue,
-            permits.deadline,
-            shared.dispatcher.nextLook(canSurvey: duties.isReady && !duties.awaits(.survey)),
-        ]
-        var moment = UInt64.max
-        for place in deadlines.indices { moment = min(moment, deadlines[place] ?? .max) }
-        if moment == .max { return nil }
+            jobs.deadline, duties.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
+            shared.agent.nextDeadline, silence.deadline, stop.deadline, once?.deadline,
+        ])
+        guard let deadline else { return nil }
         let current = MonotonicClock.now
-        return moment > current ? moment - current : 0
+        return deadline > current ? deadline - current : 0
     }
 
     /// Registers the sockets of the sessions and the agent with the poller.

@@ -20,9 +20,6 @@ final class SchemaGuard {
         self.stop = stop
     }
 
-    /// How the run ends because of the schema; nil: the schema fits.
-    var end: EngineEnd? { recheck.advice.map { .schemaMismatch($0) } }
-
     /// Records that the worker has its number.
     func enlisted() { recheck.cannotEnlist = false }
 
@@ -70,9 +67,9 @@ final class SchemaGuard {
                 state?.advice ?? "the schema of this database is not the one this worker knows; run: worker migrate"
             stop.endRun(.schemaMismatch(advice))
         } else if let advice = state?.advice {
-            recheck.advice = advice
+            recheck.hasChanged = true
             shared.log(.statementFailed(verb: "schema", reason: advice))
-            if !stop.isRequested { stop.request() }
+            stop.request(because: .schemaMismatch(advice))
         }
     }
 

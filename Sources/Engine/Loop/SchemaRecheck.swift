@@ -7,13 +7,13 @@ struct SchemaRecheck {
 
     /// Whether the schema lacks the `enlist` function that this worker calls.
     var cannotEnlist = false
-    /// Advice to the operator, if the schema no longer fits this worker.
-    var advice: String?
+    /// Whether the schema no longer fits this worker.
+    var hasChanged = false
     /// No schema check before this moment.
     private var lookDue: UInt64 = 0
 
     /// Whether a failed statement causes a schema check now.
-    func wantsLook(now: UInt64) -> Bool { advice == nil && now >= lookDue }
+    func wantsLook(now: UInt64) -> Bool { !hasChanged && now >= lookDue }
 
     /// Records that a schema check is sent.
     mutating func looks(now: UInt64) { lookDue = now + SchemaRecheck.interval }

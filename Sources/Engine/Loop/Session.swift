@@ -131,9 +131,3 @@ enum PollerToken {
         return kind < Session.Kind.jobs.rawValue ? nil : Int(kind - Session.Kind.jobs.rawValue)
     }
 }
-
-/// The earlier of two deadlines, nil if there is none.
-func earliest(_ first: UInt64?, _ second: UInt64?) -> UInt64? {
-    guard let first, let second else { return first ?? second }
-    return min(first, second)
-}

@@ -12,7 +12,9 @@ final class StopSequence {
     private let jobs: Session
     private var shutdown = Shutdown()
     /// How the run has ended; nil: it goes on.
-    private(set) var end: EngineEnd?
+    private var end: EngineEnd?
+    /// Why the worker stops, if not by a signal or for want of work.
+    private var reason: EngineEnd?
 
     /// A worker that goes on.
     init(_ shared: SharedState, duties: DutySession, jobs: Session) {
@@ -29,8 +31,20 @@ final class StopSequence {
 
     private var now: UInt64 { shared.now }
 
+    /// Whether the run has ended.
+    var hasEnded: Bool { end != nil }
+
+    /// How the run has ended.
+    var result: EngineEnd { reason ?? end ?? .clean }
+
     /// Ends the run after this turn.
     func endRun(_ end: EngineEnd) { self.end = end }
+
+    /// Stops the worker because of a reason, as if by a signal.
+    func request(because reason: EngineEnd) {
+        self.reason = reason
+        if !isRequested { request() }
+    }
 
     /// Handles a signal. The first one begins the drain, a second one ends the drain at once.
     func request() {

@@ -21,7 +21,7 @@ final class PruningLoop {
     private var now: UInt64 { shared.now }
 
     /// When this loop must act, nil if it need not act before an event.
-    var deadline: UInt64? { earliest(session.deadline, schedule.deadline(now: now)) }
+    var deadline: UInt64? { earliest([session.deadline, schedule.deadline(now: now)]) }
 
     /// Records whether this worker leads.
     func leads(_ leads: Bool) { schedule.leads(leads, now: now) }

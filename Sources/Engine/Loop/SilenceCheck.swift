@@ -4,15 +4,31 @@ internal import JobStore
 internal import PGClient
 internal import Reactor
 
-// A session may be silent although its connection stands. Its backend hangs, or a proxy or pooler has lost its
-// connection to the server. No timeout of the server ends that.
-//
-// So each answer has a limit here, a little above its `statement_timeout`. Long before that limit, the other session
-// asks for the state of the silent backend. A backend that waits for a statement will never send the answer. So the
-// worker reconnects before other workers declare it lost, and its jobs go on within 15 s.
-extension RunLoop {
+/// Ends a session that is silent although its connection stands.
+///
+/// Its backend hangs, or a proxy or pooler has lost its connection to the server. No timeout of the server ends that.
+///
+/// So each answer has a limit here, a little above its `statement_timeout`. Long before that limit, the other session
+/// asks for the state of the silent backend. A backend that waits for a statement will never send the answer. So the
+/// worker reconnects before other workers declare it lost, and its jobs go on within 15 s.
+final class SilenceCheck {
+    private let shared: SharedState
+    private let jobs: Session
+    private let duties: DutySession
+    private var jobsSilence = SessionSilence()
+    private var dutiesSilence = SessionSilence()
+
+    /// A check that has asked nothing.
+    init(_ shared: SharedState, jobs: Session, _ duties: DutySession) {
+        self.shared = shared
+        self.jobs = jobs
+        self.duties = duties
+    }
+
+    private var now: UInt64 { shared.now }
+
     /// When to ask about a silent session. Nil if none is silent.
-    var silenceDue: UInt64? {
+    var deadline: UInt64? {
         guard shared.configuration.usesSessions, jobs.isReady, duties.isReady else { return nil }
         let moments = [
             jobsSilence.due(silentSince: jobs.silentSince), dutiesSilence.due(silentSince: duties.session.silentSince),
@@ -21,17 +37,17 @@ extension RunLoop {
     }
 
     /// Lets one session ask for the state of the other one's backend.
-    func checkSilence() {
-        guard let due = silenceDue, now >= due else { return }
+    func check() {
+        guard let due = deadline, now >= due else { return }
         let (areJobsSilent, areDutiesSilent) = (isSilent(jobs.silentSince), isSilent(duties.session.silentSince))
         if jobsSilence.asks(silentSince: jobs.silentSince, now: now) {
-            if !areDutiesSilent, RunLoop.hasArrived(jobs.interest) {
+            if !areDutiesSilent, SilenceCheck.hasArrived(jobs.interest) {
                 StoreCalls.session(jobs.processID, into: &shared.parameters)
                 duties.send(.askAfterJobs, StoreStatement.idleProcess)
             }
         }
         if dutiesSilence.asks(silentSince: duties.session.silentSince, now: now) {
-            if !areJobsSilent, RunLoop.hasArrived(duties.session.interest) {
+            if !areJobsSilent, SilenceCheck.hasArrived(duties.session.interest) {
                 StoreCalls.session(duties.session.processID, into: &shared.parameters)
                 do throws(PGError) {
                     try jobs.send(StoreStatement.idleProcess, &shared.parameters, tag: Tag.askAfterDuties)
@@ -46,7 +62,7 @@ extension RunLoop {
     func jobsIdle(_ result: borrowing PGResult) {
         guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == jobs.processID, isSilent(jobs.silentSince)
         else { return }
-        jobs.giveUp(RunLoop.reason, now: now)
+        jobs.giveUp(SilenceCheck.reason, now: now)
     }
 
     /// Ends the duties session if its backend waits for a statement. Then the result has a row.
@@ -54,7 +70,7 @@ extension RunLoop {
         guard result.rowCount > 0, result.int32(0, PGValueColumn.value) == duties.session.processID,
             isSilent(duties.session.silentSince)
         else { return }
-        duties.session.giveUp(RunLoop.reason, now: now)
+        duties.session.giveUp(SilenceCheck.reason, now: now)
     }
 
     private static let reason = "the server waits for statements that were sent to it, and does not answer them"
