@@ -49,8 +49,9 @@ struct ReusedDescriptorTests {
         }
         try loop.watchSockets()
         loop.shared.agent.cancel(slot: 0)
-        loop.sessions[1].start(now: MonotonicClock.now)
-        guard let descriptor = loop.sessions[1].interest?.descriptor, UInt64(descriptor) == number else { return nil }
+        let session = loop.sessions[.duties]
+        session.start(now: MonotonicClock.now)
+        guard let descriptor = session.interest?.descriptor, UInt64(descriptor) == number else { return nil }
         try loop.watchSockets()
         try loop.poller.wait(timeoutNanoseconds: Soak.nanoseconds(1), into: &ready)
         // The token of a session is larger than any descriptor.

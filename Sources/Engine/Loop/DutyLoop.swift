@@ -42,6 +42,9 @@ final class DutyLoop {
 
     private var now: UInt64 { shared.now }
 
+    /// Opens the session.
+    func start() { duties.session.start(now: now) }
+
     /// Handles a notification about cancelled jobs.
     func abortsAnnounced() {
         duties.schedule.aborts = 0

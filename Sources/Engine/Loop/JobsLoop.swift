@@ -42,6 +42,9 @@ final class JobsLoop {
 
     private var now: UInt64 { shared.now }
 
+    /// Opens the session.
+    func start() { session.start(now: now) }
+
     /// Whether statements can be sent.
     var isReady: Bool { session.isReady }
 

@@ -58,17 +58,18 @@ public final class RunLoop {
         sessions = Session.Kind.allCases.map { [agent = shared.agent] in
             Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
         }
-        let (jobsSession, dutySession) = (sessions[0], DutySession(sessions[1], shared))
+        let jobsSession = sessions[.jobs]
+        let dutySession = DutySession(sessions[.duties], shared)
         stop = StopSequence(shared, duties: dutySession, jobs: jobsSession)
         let schema = SchemaGuard(shared, jobs: jobsSession, stop: stop)
         let registration = Registration(shared, jobs: jobsSession, dutySession, stop)
         let permits = PermitDuty(shared, dutySession, jobs: jobsSession, registration)
         credentials = CredentialLoop(shared, duties: dutySession)
         calls = CallStarter(shared, registration, credentials, stop)
-        callbacks = CallbackLoop(shared, sessions[2], dutySession, calls, schema)
+        callbacks = CallbackLoop(shared, sessions[.callbacks], dutySession, calls, schema)
         exchanges = ExchangeLoop(shared, jobs: jobsSession, registration, dutySession, calls, credentials, callbacks)
-        judging = JudgingLoop(shared, sessions[3], dutySession, exchanges, schema)
-        pruning = PruningLoop(shared, sessions[4])
+        judging = JudgingLoop(shared, sessions[.judging], dutySession, exchanges, schema)
+        pruning = PruningLoop(shared, sessions[.pruning])
         once =
             configuration.runsOnce
             ? OnceMode(shared, jobs: jobsSession, dutySession, stop, callbacks, credentials) : nil
@@ -88,7 +89,8 @@ public final class RunLoop {
         do throws(ReactorError) {
             try poller.add(signals.descriptor, token: PollerToken.signals, read: true, write: false)
             // The other sessions are opened when they are needed.
-            for session in sessions[...1] { session.start(now: now) }
+            jobs.start()
+            duties.start()
             var ready: [PollerEvent] = []
             while !stop.hasEnded {
                 try watchSockets()

@@ -5,8 +5,8 @@ internal import PGClient
 
 /// Checks whether the schema has changed while the worker runs.
 ///
-/// After a migration that the worker does not support, its statements fail each time, while its heartbeats keep its jobs
-/// from other workers.
+/// After a migration that the worker does not support, its statements fail each time, while its heartbeats keep its
+/// jobs from other workers.
 final class SchemaGuard {
     private let shared: SharedState
     private let jobs: Session
@@ -57,8 +57,8 @@ final class SchemaGuard {
     /// Handles the history of migrations.
     func seen(_ history: borrowing PGResult) { seen(shared.configuration.schema?.plan(history: history).state) }
 
-    /// Handles the state of the schema. A worker with a number stops as if by a signal. Running calls end and are stored if
-    /// possible, and jobs are handed back.
+    /// Handles the state of the schema. A worker with a number stops as if by a signal. Running calls end and are
+    /// stored if possible, and jobs are handed back.
     ///
     /// - Parameter state: the state of the schema; nil if it is unknown.
     private func seen(_ state: SchemaState?) {

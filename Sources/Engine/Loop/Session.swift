@@ -6,10 +6,9 @@ internal import Reactor
 
 /// A database session of the worker: its connection, its name in the log and its socket in the poller.
 final class Session {
-    /// The sessions, in the order in which a turn serves them. The raw value is the kind in the tokens of the poller.
-    enum Kind: UInt64, CaseIterable {
-        case jobs = 2
-        case duties, callbacks, judging, pruning
+    /// The sessions, in the order in which a turn serves them. The raw value is the place in a list of all sessions.
+    enum Kind: Int, CaseIterable {
+        case jobs, duties, callbacks, judging, pruning
     }
 
     private let kind: Kind
@@ -116,18 +115,27 @@ final class Session {
     }
 }
 
+extension [Session] {
+    /// The session of a kind in a list of all sessions.
+    subscript(kind: Session.Kind) -> Session { self[kind.rawValue] }
+}
+
 /// Poller tokens. The top 3 bits are the kind: 0 for sockets of the agent, 1 for signals, the others for sessions. The
 /// other bits are the generation of a session's socket, or the descriptor of an agent's socket.
 enum PollerToken {
     private static let shift: UInt64 = 61
+    private static let firstSession: UInt64 = 2
 
     static let signals: UInt64 = 1 << shift
 
-    static func of(_ kind: Session.Kind, generation: UInt64) -> UInt64 { kind.rawValue << shift | generation }
+    /// The token of a session's socket.
+    static func of(_ kind: Session.Kind, generation: UInt64) -> UInt64 {
+        (firstSession + UInt64(kind.rawValue)) << shift | generation
+    }
 
-    /// The place among the sessions of the one that the token belongs to. Nil if it belongs to none.
+    /// The place of the session that the token belongs to. Nil if it belongs to none.
     static func session(of token: UInt64) -> Int? {
         let kind = token >> shift
-        return kind < Session.Kind.jobs.rawValue ? nil : Int(kind - Session.Kind.jobs.rawValue)
+        return kind < firstSession ? nil : Int(kind - firstSession)
     }
 }
