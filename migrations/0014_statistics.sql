@@ -120,6 +120,29 @@ comment on column postrider_internal.client_deltas.so_far is
 comment on column postrider_internal.client_deltas.new_lanes is
   'lanes that this transaction has added to client_new_lanes for the role';
 
+-- The jobs of one INSERT that a role adds in one lane, for find_client_defect. The texts are parts of the URL.
+create type postrider_internal.client_jobs as (
+  role text,
+  lane text,
+  scheme text collate "C",
+  host text collate "C",
+  jobs bigint,
+  first_id bigint,
+  last_id bigint,
+  lowest int,
+  highest int,
+  timeout interval,
+  is_endless boolean,
+  body bigint,
+  downloads boolean
+);
+comment on type postrider_internal.client_jobs is 'the jobs of one INSERT that a role adds in one lane';
+comment on column postrider_internal.client_jobs.lane is
+  'own lane or service of the jobs; null: made of scheme and host';
+comment on column postrider_internal.client_jobs.jobs is 'how many of them are requests';
+comment on column postrider_internal.client_jobs.is_endless is 'whether a download or upload has no timeout';
+comment on column postrider_internal.client_jobs.body is 'bytes of the largest body';
+
 create table postrider_internal.client_new_lanes (
   xact xid8 default pg_current_xact_id(),
   role text,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: clients/is_exempt_client.sql
 -- planner: no-jit, no-seqscan, no-bitmapscan
--- While client_limits has rows, queue_new_jobs calls this once for each role among the rows of an INSERT. The result is
--- the first column that exceeds a limit. Without one, the INSERT is recorded for the leader's count.
+-- While client_limits has rows, find_client_defect calls this once for each role among the rows of an INSERT. The
+-- result is the first column that exceeds a limit. Without one, the INSERT is recorded for the leader's count.
 --
 -- The count comes from the leader, at most a second old, plus earlier INSERTs of this transaction. INSERTs of other
 -- transactions are unknown until their commit. So sessions that insert at the same moment may exceed the limit
