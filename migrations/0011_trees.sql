@@ -99,6 +99,63 @@ create unlogged table postrider_internal.exempt_inserts (
 comment on table postrider_internal.exempt_inserts is
   'the batch whose members expand is inserting, which were checked with it; deleted in the same transaction';
 
+-- Decisions: next_tree_action takes them, advance_tree carries them out.
+
+create type postrider_internal.tree_action as enum (
+  'wait',                                  -- nothing to do until a member joins or ends
+  'begin',                                 -- open it
+  'release',                               -- release the next members, as many as tree_room allows
+  'continue_later',                        -- leave the rest to the next round of settle
+  'lock_row',                              -- keep members from joining, and look for members that wait
+  'check_expiry',                          -- ask tree_has_expired
+  'succeed',
+  'fail',                                  -- because of a member, or of its own list
+  'fail_without_success',                  -- mode first, and no member has succeeded
+  'expire'
+);
+comment on type postrider_internal.tree_action is 'what a batch or chain does next';
+
+create type postrider_internal.tree_finding as enum (
+  'counted',                               -- its counts have changed
+  'due',                                   -- its turn has come
+  'broken',                                -- its members cannot be made
+  'expired',                               -- no call began before expires_at
+  'not_expired',
+  'postponed'                              -- this transaction must not go on with it
+);
+comment on type postrider_internal.tree_finding is 'what the last action for a batch or chain has found';
+
+create type postrider_internal.waiting_members as enum (
+  'expected',                              -- some member may wait
+  'unlikely',                              -- none by the counts
+  'locked',                                -- other transactions lock all members that wait
+  'none'                                   -- none waits, and none can join: this transaction has locked the row
+);
+comment on type postrider_internal.waiting_members is 'what is known of the waiting members of a batch or chain';
+
+create type postrider_internal.duty_mode as enum (
+  'client',                                -- a user's session, which may do all work
+  'finish',                                -- ends an attempt or a job; leaves what takes longer than 100 ms to settle
+  'settle',                                -- the duties session, which sends heartbeats
+  'tick',                                  -- the same session makes the jobs of a schedule; leaves all work to settle
+  'judge'                                  -- the judging session, which may do all work for a limited time
+);
+comment on type postrider_internal.duty_mode is
+  'the kind of session that begins members; finish and settle raise PR016 for work that only judge may do';
+
+create type postrider_internal.ended_member as (
+  tree_id bigint,                          -- its batch or chain
+  job_id bigint,
+  state "char"
+);
+comment on type postrider_internal.ended_member is 'a batch or chain that ended, to be counted in its parent';
+
+create type postrider_internal.tree_task as (
+  tree_id bigint,
+  finding postrider_internal.tree_finding
+);
+comment on type postrider_internal.tree_task is 'a batch or chain that advance_tree has still to handle';
+
 -- Specs
 
 create type postrider_internal.spec_node as (

@@ -43,6 +43,20 @@ CREATE FUNCTION postrider_internal.cron_plan(p_cron text, OUT plan postrider_int
 REVOKE ALL ON FUNCTION postrider_internal.cron_plan FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cron_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TYPE postrider_internal.duty_mode AS ENUM (
+    'client',
+    'finish',
+    'settle',
+    'tick',
+    'judge'
+);
+
+CREATE TYPE postrider_internal.ended_member AS (
+	tree_id bigint,
+	job_id bigint,
+	state "char"
+);
+
 CREATE TYPE postrider_internal.finished_attempt AS (
 	track integer,
 	seq bigint,
@@ -135,6 +149,40 @@ CREATE TYPE postrider_internal.spec_node AS (
 	is_in_each boolean,
 	spec jsonb,
 	each jsonb
+);
+
+CREATE TYPE postrider_internal.tree_action AS ENUM (
+    'wait',
+    'begin',
+    'release',
+    'continue_later',
+    'lock_row',
+    'check_expiry',
+    'succeed',
+    'fail',
+    'fail_without_success',
+    'expire'
+);
+
+CREATE TYPE postrider_internal.tree_finding AS ENUM (
+    'counted',
+    'due',
+    'broken',
+    'expired',
+    'not_expired',
+    'postponed'
+);
+
+CREATE TYPE postrider_internal.tree_task AS (
+	tree_id bigint,
+	finding postrider_internal.tree_finding
+);
+
+CREATE TYPE postrider_internal.waiting_members AS ENUM (
+    'expected',
+    'unlikely',
+    'locked',
+    'none'
 );
 
 ALTER TABLE postrider_internal.cache_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -3186,7 +3234,7 @@ CREATE FUNCTION postrider_internal.admit_single_row(p_role text, p_id bigint, p_
 REVOKE ALL ON FUNCTION postrider_internal.admit_single_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.admit_single_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.advance_tree(p_tree postrider_internal.trees, p_is_inner boolean) RETURNS "char"
+CREATE FUNCTION postrider_internal.advance_tree(p_tree postrider_internal.trees, p_finding postrider_internal.tree_finding, p_mode postrider_internal.duty_mode) RETURNS postrider_internal.ended_member
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3210,7 +3258,7 @@ CREATE FUNCTION postrider_internal.answer_defect(p_job postrider.jobs, OUT colum
 REVOKE ALL ON FUNCTION postrider_internal.answer_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.answer_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean DEFAULT false) RETURNS jsonb
+CREATE FUNCTION postrider_internal.answer_parts(p_job bigint, p_parts text[], p_takes_text boolean DEFAULT false, p_is_cheap_only boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3273,14 +3321,14 @@ CREATE FUNCTION postrider_internal.begin_job(p_track integer, p_seq bigint, p_fe
 REVOKE ALL ON FUNCTION postrider_internal.begin_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.begin_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.begin_locked_tree(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider_internal.begin_locked_tree(p_tree postrider_internal.trees, p_mode postrider_internal.duty_mode) RETURNS postrider_internal.ended_member
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.begin_locked_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.begin_locked_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees) RETURNS "char"
+CREATE FUNCTION postrider_internal.begin_member(p_job postrider.jobs, p_tree postrider_internal.trees, p_mode postrider_internal.duty_mode) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3303,14 +3351,6 @@ CREATE FUNCTION postrider_internal.begin_rerun(p_id bigint) RETURNS void
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.begin_rerun FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.begin_rerun TO postrider_admin, postrider_worker;
-
-CREATE FUNCTION postrider_internal.begin_tree(p_tree bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
-    LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.begin_tree FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.begin_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.body_bytes(p_job postrider.jobs, p_most bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
@@ -3618,6 +3658,17 @@ CREATE FUNCTION postrider_internal.close_idle_gate() RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.close_idle_gate FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.close_idle_gate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.close_tree(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_limit integer DEFAULT 500) RETURNS "char"
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.close_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.close_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.common_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3674,12 +3725,34 @@ CREATE FUNCTION postrider_internal.count_ended_members(p_tree bigint[], p_job bi
 REVOKE ALL ON FUNCTION postrider_internal.count_ended_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_ended_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.count_in_tree(p_tree bigint, p_run integer, p_mode postrider_internal.duty_mode, p_added integer DEFAULT 0, p_lowest integer DEFAULT NULL::integer, p_released integer DEFAULT 0, p_finished integer DEFAULT 0, p_failed integer DEFAULT 0, p_succeeded integer DEFAULT 0, p_failed_job bigint DEFAULT NULL::bigint) RETURNS postrider_internal.ended_member
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.count_in_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_in_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.count_members(p_tree bigint) RETURNS void
     LANGUAGE sql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.count_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.count_plain_members(p_tree postrider_internal.trees, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.count_plain_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_plain_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.count_refused_sends(p_job bigint) RETURNS bigint
     LANGUAGE sql STABLE
@@ -3925,12 +3998,6 @@ CREATE FUNCTION postrider_internal.due_ticks(p_schedule postrider.schedules, p_p
 REVOKE ALL ON FUNCTION postrider_internal.due_ticks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.due_ticks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.duty_mode() RETURNS text
-    LANGUAGE sql STABLE PARALLEL SAFE
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.duty_mode FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.duty_mode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.each_defect(p_batch jsonb, OUT below text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3945,7 +4012,7 @@ CREATE FUNCTION postrider_internal.each_item(p_job bigint) RETURNS jsonb
 REVOKE ALL ON FUNCTION postrider_internal.each_item FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.each_item TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.each_list(p_job postrider.jobs, OUT items jsonb, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.each_list(p_job postrider.jobs, p_is_cheap_only boolean DEFAULT false, OUT items jsonb, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3994,7 +4061,7 @@ CREATE FUNCTION postrider_internal.end_cache_flights(p_worker integer, p_app_ver
 REVOKE ALL ON FUNCTION postrider_internal.end_cache_flights FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_cache_flights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.end_descendants(p_tree bigint, p_state "char", p_limit integer, OUT released integer, OUT ended integer, OUT failed integer, OUT remaining boolean) RETURNS record
+CREATE FUNCTION postrider_internal.end_descendants(p_tree postrider_internal.trees, p_state "char", p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4030,6 +4097,17 @@ CREATE FUNCTION postrider_internal.end_probe(p_server integer, p_fence bigint, p
 REVOKE ALL ON FUNCTION postrider_internal.end_probe FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_probe TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.end_released_members(p_tree bigint, p_limit integer) RETURNS integer
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.end_released_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_released_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.end_rerun(p_id bigint, p_state text, p_error text) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4045,13 +4123,9 @@ CREATE FUNCTION postrider_internal.end_restored(p_name text, OUT lost_leases int
 REVOKE ALL ON FUNCTION postrider_internal.end_restored FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_restored TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.end_tree(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text, p_is_inner boolean DEFAULT false, p_limit integer DEFAULT 500) RETURNS "char"
+CREATE FUNCTION postrider_internal.end_tree(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.end_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.end_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -4063,6 +4137,17 @@ CREATE FUNCTION postrider.end_unknown(before timestamp with time zone) RETURNS b
     AS …;
 REVOKE ALL ON FUNCTION postrider.end_unknown FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.end_unknown TO postrider_admin, postrider_worker;
+
+CREATE FUNCTION postrider_internal.end_waiting_members(p_tree bigint, p_state "char", p_error text, p_limit integer, OUT released integer, OUT ended integer) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.end_waiting_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.end_waiting_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.enlist(p_old integer, p_name text, p_version text, p_queues text[], p_concurrency integer, p_tracks integer[], p_seqs bigint[], p_environment text DEFAULT 'release'::text, p_fences bigint[] DEFAULT NULL::bigint[], p_start uuid DEFAULT NULL::uuid, p_identity uuid DEFAULT NULL::uuid, p_wal bigint DEFAULT 0) RETURNS TABLE(worker integer, installation uuid, idempotency_header text, held bigint[], identity uuid, keys_above bigint[], keys text[], lost_leases integer, unknown_jobs integer, judge_timeout_ms integer)
     LANGUAGE plpgsql
@@ -4102,7 +4187,7 @@ CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS
 REVOKE ALL ON FUNCTION postrider_internal.expand FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.expand TO postrider_worker;
 
-CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint) RETURNS void
+CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint, p_mode postrider_internal.duty_mode) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -4371,7 +4456,7 @@ CREATE FUNCTION postrider_internal.fill_json(p_column text, p_json jsonb, p_valu
 REVOKE ALL ON FUNCTION postrider_internal.fill_json FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fill_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.fill_templates(p_job postrider.jobs, OUT code text, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.fill_templates(p_job postrider.jobs, p_is_cheap_only boolean DEFAULT false, OUT code text, OUT defect text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5298,7 +5383,7 @@ CREATE FUNCTION postrider_internal.leave(p_worker integer) RETURNS integer
 REVOKE ALL ON FUNCTION postrider_internal.leave FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.leave TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.leave_to_judging(p_is_expensive boolean) RETURNS void
+CREATE FUNCTION postrider_internal.leave_to_judging(p_is_expensive boolean, p_is_cheap_only boolean) RETURNS void
     LANGUAGE plpgsql STABLE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.leave_to_judging FROM PUBLIC;
@@ -5468,6 +5553,12 @@ CREATE FUNCTION postrider_internal.next_page_phrase(p_job postrider.jobs) RETURN
 REVOKE ALL ON FUNCTION postrider_internal.next_page_phrase FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.next_page_phrase TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.next_tree_action(p_tree postrider_internal.trees, p_finding postrider_internal.tree_finding, p_waiting postrider_internal.waiting_members) RETURNS postrider_internal.tree_action
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.next_tree_action FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.next_tree_action TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.not_owned_by(p_role name) RETURNS TABLE(object text)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5487,6 +5578,14 @@ CREATE FUNCTION postrider_internal.notify_idle_workers(p_payload text DEFAULT ''
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.notify_idle_workers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.notify_idle_workers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.open_tree(p_tree bigint, p_mode postrider_internal.duty_mode, OUT tree postrider_internal.trees, OUT finding postrider_internal.tree_finding, OUT code text, OUT error text, OUT is_expensive boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.open_tree FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.open_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.origin_is_among(p_url text, p_own text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5979,7 +6078,7 @@ CREATE FUNCTION postrider_internal.release_credential_waits(p_credential text, p
 REVOKE ALL ON FUNCTION postrider_internal.release_credential_waits FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.release_credential_waits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.release_members(p_tree postrider_internal.trees, p_limit integer, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT is_blocked boolean) RETURNS record
+CREATE FUNCTION postrider_internal.release_members(p_tree postrider_internal.trees, p_limit integer, p_mode postrider_internal.duty_mode, OUT released integer, OUT finished integer, OUT failed integer, OUT succeeded integer, OUT failed_job bigint, OUT reached integer, OUT waiting postrider_internal.waiting_members, OUT due_trees postrider_internal.tree_task[]) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5989,6 +6088,17 @@ CREATE FUNCTION postrider_internal.release_members(p_tree postrider_internal.tre
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.release_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.release_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.release_plain_members(p_tree postrider_internal.trees, p_limit integer, OUT ids bigint[], OUT released integer, OUT reached integer, OUT is_blocked boolean) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.release_plain_members FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.release_plain_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.release_token_probe() RETURNS void
     LANGUAGE plpgsql
@@ -6225,7 +6335,7 @@ CREATE FUNCTION postrider_internal.run_callable(p_job bigint, p_event text, p_ca
 REVOKE ALL ON FUNCTION postrider_internal.run_callable FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_callable TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.run_if_holds(p_job postrider.jobs, OUT holds boolean, OUT defect text) RETURNS record
+CREATE FUNCTION postrider_internal.run_if_holds(p_job postrider.jobs, p_is_cheap_only boolean DEFAULT false, OUT holds boolean, OUT defect text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6437,7 +6547,7 @@ CREATE FUNCTION postrider_internal.settle(p_after bigint, p_is_whole boolean, p_
 REVOKE ALL ON FUNCTION postrider_internal.settle FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_is_careful boolean, p_is_alone boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_is_alone boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6446,13 +6556,9 @@ CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_is_careful bo
 REVOKE ALL ON FUNCTION postrider_internal.settle_deltas FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settle_deltas TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.settle_tree(p_tree bigint, p_run integer, p_added integer DEFAULT 0, p_lowest integer DEFAULT NULL::integer, p_released integer DEFAULT 0, p_finished integer DEFAULT 0, p_failed integer DEFAULT 0, p_succeeded integer DEFAULT 0, p_failed_job bigint DEFAULT NULL::bigint, p_is_inner boolean DEFAULT false) RETURNS "char"
+CREATE FUNCTION postrider_internal.settle_tree(p_tree bigint, p_run integer, p_mode postrider_internal.duty_mode, p_added integer DEFAULT 0, p_lowest integer DEFAULT NULL::integer, p_released integer DEFAULT 0, p_finished integer DEFAULT 0, p_failed integer DEFAULT 0, p_succeeded integer DEFAULT 0, p_failed_job bigint DEFAULT NULL::bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.settle_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settle_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -6584,7 +6690,7 @@ CREATE FUNCTION postrider_internal.status_bounds(p_statuses int4multirange) RETU
 REVOKE ALL ON FUNCTION postrider_internal.status_bounds FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.status_bounds TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb) RETURNS jsonb
+CREATE FUNCTION postrider_internal.step_object(p_job bigint, p_is_tree boolean, p_keys text[], p_reads jsonb, p_is_cheap_only boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6617,6 +6723,13 @@ CREATE FUNCTION postrider_internal.store_cookies(p_service text, p_credential te
 REVOKE ALL ON FUNCTION postrider_internal.store_cookies FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_cookies TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.store_job_end(p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean, p_track integer DEFAULT 0, p_attempt integer DEFAULT 0, p_rekey smallint DEFAULT 0, p_started timestamp with time zone DEFAULT NULL::timestamp with time zone, p_fence bigint DEFAULT 0, p_worker integer DEFAULT 0, p_status smallint DEFAULT NULL::smallint) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.store_job_end FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_job_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.store_login(p_credential text, p_names text[], p_sealed bytea, p_plain jsonb, p_expires_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6638,6 +6751,17 @@ CREATE FUNCTION postrider_internal.store_sealed_secrets(p_credential text, p_ver
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.store_sealed_secrets FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_sealed_secrets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.store_tree_end(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text) RETURNS "char"
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.store_tree_end FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_tree_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.submit(spec jsonb) RETURNS bigint
     LANGUAGE plpgsql
@@ -6665,6 +6789,12 @@ CREATE FUNCTION postrider_internal.survey(p_queues text[], p_after integer DEFAU
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.survey FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.survey TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.swept_error(p_tree postrider_internal.trees, p_state "char") RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.swept_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.swept_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider.switch_server(service text, "position" integer DEFAULT NULL::integer, environment text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6781,7 +6911,7 @@ CREATE FUNCTION postrider_internal.template_text(p_place text, p_template text, 
 REVOKE ALL ON FUNCTION postrider_internal.template_text FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.template_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.template_values(p_job bigint, p_templates text[], p_places text[], p_limit bigint) RETURNS jsonb
+CREATE FUNCTION postrider_internal.template_values(p_job bigint, p_templates text[], p_places text[], p_limit bigint, p_is_cheap_only boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -6879,7 +7009,7 @@ CREATE FUNCTION postrider_internal.tree_has_expired(p_tree postrider_internal.tr
 REVOKE ALL ON FUNCTION postrider_internal.tree_has_expired FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.tree_has_expired TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.tree_results(p_tree bigint) RETURNS jsonb
+CREATE FUNCTION postrider_internal.tree_results(p_tree bigint, p_is_cheap_only boolean DEFAULT false) RETURNS jsonb
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6888,6 +7018,12 @@ CREATE FUNCTION postrider_internal.tree_results(p_tree bigint) RETURNS jsonb
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.tree_results FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.tree_results TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.tree_room(p_tree postrider_internal.trees) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.tree_room FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.tree_room TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.trees_begin() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -7109,6 +7245,12 @@ CREATE FUNCTION postrider_internal.variant_key(p_key bytea, p_job postrider.jobs
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.variant_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.waiting_by_counts(p_tree postrider_internal.trees) RETURNS postrider_internal.waiting_members
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.waiting_by_counts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.waiting_by_counts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.wants_fresh(p_headers jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

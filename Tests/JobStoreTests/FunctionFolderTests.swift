@@ -79,4 +79,49 @@ struct FunctionFolderTests {
             )
         }
     }
+
+    /// The functions that the body of each function calls. Comments and string literals do not count. A regular
+    /// expression would take half a minute in a debug build.
+    private static func calls() -> [String: Set<String>] {
+        var calls: [String: Set<String>] = [:]
+        for file in Migrations.all where file.kind == .function {
+            let text = String(decoding: file.bytes, as: UTF8.self).components(separatedBy: "\ncomment on")[0]
+            let begin = ["as $$", "\nreturn ", "begin atomic"].compactMap { text.range(of: $0) }.map(\.upperBound).min()
+            let lines = text[(begin ?? text.endIndex)...].components(separatedBy: "\n").map { line in
+                guard let comment = line.range(of: "--") else { return Substring(line) }
+                let code = line[..<comment.lowerBound]
+                return code.count { $0 == "'" } % 2 == 0 ? code : Substring(line)
+            }
+            let code = lines.joined(separator: "\n").components(separatedBy: "'").enumerated()
+                .filter { $0.offset % 2 == 0 }.map(\.element).joined(separator: "''")
+            for part in ["postrider_internal.", "postrider."].flatMap({ code.components(separatedBy: $0).dropFirst() })
+            {
+                let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+                if part[name.endIndex...].hasPrefix("(") {
+                    calls[String(file.name.split(separator: "/")[2].dropLast(4)), default: []].insert(String(name))
+                }
+            }
+        }
+        return calls
+    }
+
+    /// The end of a tree may begin or end other trees. They go through the lists of `count_ended_members`, `advance_tree`
+    /// and `end_descendants`, so no function of this folder is called again below itself.
+    @Test func `no function for batches and chains calls back into one of its callers`() throws {
+        let calls = Self.calls()
+        let trees = try #require(try Self.folders().first { $0.name == "trees" }).functions
+        #expect(calls["count_ended_members"]?.contains("count_in_tree") == true)
+        // These three walk down a tree.
+        let recursive: Set = ["reset_tree", "step_object", "tree_results"]
+        #expect(trees.filter { calls[$0]?.contains($0) == true } == recursive)
+        for function in trees {
+            var reached: Set<String> = []
+            var open = calls[function, default: []].subtracting([function])
+            while let next = open.popFirst() {
+                reached.insert(next)
+                open.formUnion(calls[next, default: []].subtracting(reached))
+            }
+            #expect(!reached.contains(function), "\(function)")
+        }
+    }
 }

@@ -147,7 +147,7 @@ final class TreeLifeTests {
         try other.execute("select postrider.cancel(\(chain.members[1].id))")
         try queue.connection.execute(
             """
-            select postrider_internal.settle_tree(\(chain.id), t.run, p_finished => 1, p_succeeded => 1)
+            select postrider_internal.settle_tree(\(chain.id), t.run, 'client', p_finished => 1, p_succeeded => 1)
             from postrider_internal.trees t where t.job_id = \(chain.id);
             commit
             """)

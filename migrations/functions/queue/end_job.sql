@@ -1,6 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For jobs that end one at a time. The caller has removed the row of the job from ready, scheduled or the waiting
--- members.
 create or replace function postrider_internal.end_job(
   p_job bigint, p_state "char", p_code text, p_error text, p_parent bigint, p_has_callbacks boolean,
   p_track int default 0,
@@ -10,31 +8,10 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_needs_conclude boolean := p_has_callbacks or exists (select from postrider.hooks)
-    and postrider_internal.is_hooked(p_job);
-  v_counted bigint[] := case when exists (select from postrider.client_limits) then array[p_job] end;
 begin
-  if v_needs_conclude then
-    insert into postrider_internal.outcomes (
-      job_id, started_at, fence, worker, attempt, track, rekey, state, status_code, error_code, error, parent_id)
-    values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_status, p_code, p_error,
-            p_parent);
-  else
-    insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state,
-                                            status_code, error_code, error)
-    values (p_job, p_started, p_fence, p_worker, p_attempt, p_track, p_rekey, p_state, p_status, p_code, p_error);
-  end if;
-  if p_track > 0 then
-    insert into postrider_internal.job_deltas (tracks, states, jobs, ended) values (array[p_track], array[p_state],
-        array[1], v_counted);
-  else
-    -- The job ended before it had a track.
-    insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
-    select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j
-      where j.id = p_job and j.kind = 'request';
-  end if;
-  if p_parent is not null and not v_needs_conclude then
+  if not postrider_internal.store_job_end(p_job, p_state, p_code, p_error, p_parent, p_has_callbacks, p_track,
+                                          p_attempt, p_rekey, p_started, p_fence, p_worker, p_status)
+     and p_parent is not null then
     perform postrider_internal.count_ended_members(array[p_parent], array[p_job], array[p_state]);
   end if;
 end

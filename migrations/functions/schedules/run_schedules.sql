@@ -24,8 +24,6 @@ declare
   v_is_late boolean := false;
 begin
   made := 0;
-  -- settle begins the batches and chains that this inserts.
-  perform set_config('postrider.duty_mode', 'tick', true);
   if exists (
        select from postrider.schedules s
         where s.next_run_at <= p_now and s.next_run_at >= coalesce(p_since, '-infinity'))

@@ -78,6 +78,9 @@ begin
     end if;
     begin
       v_id := postrider_internal.submit_tick(p_schedule, v_tick + coalesce(random() * p_schedule.jitter, interval '0'));
+      -- settle begins the members.
+      perform postrider_internal.advance_tree(t, 'due', 'tick') from postrider_internal.trees t
+        where t.job_id = v_id;
       -- Checked here, because an error at the commit would roll back all schedules.
       set constraints postrider_internal.trees_begin immediate;
       set constraints postrider_internal.trees_begin deferred;

@@ -6,7 +6,8 @@
 -- result follows the same rules as in job_status. A body in another charset than UTF-8 is JSON for a template, but has
 -- no result.
 create or replace function postrider_internal.answer_parts(p_job bigint, p_parts text[],
-                                                           p_takes_text boolean default false) returns jsonb
+                                                           p_takes_text boolean default false,
+                                                           p_is_cheap_only boolean default false) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,7 +24,7 @@ begin
   end if;
   perform postrider_internal.leave_to_judging(
     ('body' = any (p_parts) or 'result' = any (p_parts))
-    and (octet_length(v_result.body) > 65536 or pg_column_size(v_result.result) > 32768));
+    and (octet_length(v_result.body) > 65536 or pg_column_size(v_result.result) > 32768), p_is_cheap_only);
   -- A failed request has an answer but no result.
   if v_result.state <> 's' then
     p_parts := array_remove(p_parts, 'result');
@@ -63,5 +64,5 @@ begin
   return v_parts;
 end
 $$;
-comment on function postrider_internal.answer_parts(bigint, text[], boolean) is
+comment on function postrider_internal.answer_parts(bigint, text[], boolean, boolean) is
   'parts of a request that was answered, as far as they exist: body, status, headers, result; null: no answer';

@@ -3,7 +3,8 @@
 -- The list is an array, which may hold templates, or one template whose value is a list. template_parts returns the
 -- templates at even places. All values together have at most 16 MiB, as in fill_templates. If the list is an array,
 -- fill_json allows 1 MB for its filled texts.
-create or replace function postrider_internal.each_list(p_job postrider.jobs, out items jsonb, out defect text)
+create or replace function postrider_internal.each_list(p_job postrider.jobs, p_is_cheap_only boolean default false,
+                                                        out items jsonb, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,7 +20,8 @@ begin
    where p.place % 2 = 0;
   if v_templates is not null then
     v_values := postrider_internal.template_values(
-      p_job.id, v_templates, array_fill('each'::text, array[cardinality(v_templates)]), 16777216);
+      p_job.id, v_templates, array_fill('each'::text, array[cardinality(v_templates)]), 16777216,
+      p_is_cheap_only);
   end if;
   if jsonb_typeof(v_list) = 'array' then
     items := postrider_internal.fill_json('each', v_list, v_values, 'j');
@@ -53,5 +55,5 @@ exception
     defect := format('each: the list cannot be read (SQLSTATE %s); it may be too large or nested too deeply', sqlstate);
 end
 $$;
-comment on function postrider_internal.each_list(postrider.jobs) is
+comment on function postrider_internal.each_list(postrider.jobs, boolean) is
   'the elements for which a batch makes members, at most 10000, with templates filled; defect: why there are none';

@@ -2,7 +2,8 @@
 -- planner: no-jit
 -- Called once, when the turn of the job comes; all attempts send the same request. Answers of other jobs must never
 -- roll back the batch of this job, so their errors are caught. An error sentence never shows a value.
-create or replace function postrider_internal.fill_templates(p_job postrider.jobs, out code text, out defect text)
+create or replace function postrider_internal.fill_templates(
+  p_job postrider.jobs, p_is_cheap_only boolean default false, out code text, out defect text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -26,7 +27,7 @@ begin
              cross join lateral unnest(postrider_internal.template_parts(j.value)) with ordinality as p(part, place)
              where p.place % 2 = 0) t;
     if v_templates is not null then
-      v_values := postrider_internal.template_values(p_job.id, v_templates, v_places, 16777216);
+      v_values := postrider_internal.template_values(p_job.id, v_templates, v_places, 16777216, p_is_cheap_only);
     end if;
     v_filled.job_id := p_job.id;
     if p_job.url like '%{{%' then
@@ -116,5 +117,5 @@ begin
   end;
 end
 $$;
-comment on function postrider_internal.fill_templates(postrider.jobs) is
+comment on function postrider_internal.fill_templates(postrider.jobs, boolean) is
   'fills the templates of a member and stores the values in filled_templates; otherwise error code and sentence';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- A skipped step does not exist for run_if, so a comparison with it is false; exists($.name) shows the difference.
-create or replace function postrider_internal.run_if_holds(p_job postrider.jobs, out holds boolean, out defect text)
+create or replace function postrider_internal.run_if_holds(p_job postrider.jobs, p_is_cheap_only boolean default false,
+                                                           out holds boolean, out defect text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -42,7 +43,7 @@ begin
       end if;
       v_object := case when v_step.state = 's' then
         postrider_internal.step_object(v_step.step, v_step.is_tree, v_keys,
-                                       postrider_internal.run_if_reads(v_path, v_name)) end;
+                                       postrider_internal.run_if_reads(v_path, v_name), p_is_cheap_only) end;
     end if;
     if v_object is not null then
       v_scope := v_scope || jsonb_build_object(v_name, v_object);
@@ -65,5 +66,5 @@ exception
       'a path that does not begin with strict passes over what is not there', sqlstate);
 end
 $$;
-comment on function postrider_internal.run_if_holds(postrider.jobs) is
+comment on function postrider_internal.run_if_holds(postrider.jobs, boolean) is
   'whether a step runs, by the answers of earlier steps; defect: why this cannot be decided';

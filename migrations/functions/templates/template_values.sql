@@ -2,7 +2,8 @@
 -- p_limit: bytes that the values may have together. If a template has no value, this raises PR009 for the first one.
 -- The message begins with its place (of p_places) and shows the template, never a value.
 create or replace function postrider_internal.template_values(
-  p_job bigint, p_templates text[], p_places text[], p_limit bigint) returns jsonb
+  p_job bigint, p_templates text[], p_places text[], p_limit bigint, p_is_cheap_only boolean default false)
+returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -91,13 +92,15 @@ begin
         v_objects := v_objects || case v_parts[i]
           when 'item' then (select jsonb_build_object('item', e) from postrider_internal.each_item(p_job) e
                             where e is not null)
-          when 'results' then jsonb_build_object('results', postrider_internal.tree_results(v_steps[i]))
+          when 'results' then jsonb_build_object(
+            'results', postrider_internal.tree_results(v_steps[i], p_is_cheap_only))
           else postrider_internal.answer_parts(v_steps[i], array(
                  select p.part from unnest(v_steps, v_parts) as p(step, part) where p.step = v_steps[i]), not exists (
                  select from unnest(v_steps, v_parts, p_templates, v_rest, p_places) as p(step, part, template, rest,
                      place)
                   where p.step = v_steps[i] and p.part = 'body'
-                    and ((postrider_internal.template_path(p.template))[p.rest] is not null or p.place = 'each'))) end;
+                    and ((postrider_internal.template_path(p.template))[p.rest] is not null or p.place = 'each')),
+                 p_is_cheap_only) end;
       exception when sqlstate 'PR009' then
         raise exception using errcode = 'PR009', message = v_place || ': ' || sqlerrm;
       end;
@@ -130,5 +133,5 @@ begin
   return (select jsonb_object_agg(v.template, v.value) from unnest(p_templates, v_values) as v(template, value));
 end
 $$;
-comment on function postrider_internal.template_values(bigint, text[], text[], bigint) is
+comment on function postrider_internal.template_values(bigint, text[], text[], bigint, boolean) is
   'the values of the given templates in a job, as an object; raises PR009 if one has no value';

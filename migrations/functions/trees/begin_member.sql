@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
-create or replace function postrider_internal.begin_member(p_job postrider.jobs,
-                                                           p_tree postrider_internal.trees) returns "char"
+create or replace function postrider_internal.begin_member(
+  p_job postrider.jobs, p_tree postrider_internal.trees, p_mode postrider_internal.duty_mode) returns "char"
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_has_callbacks boolean := postrider_internal.has_callbacks(p_job);
-  v_needs_conclude boolean := v_has_callbacks or exists (select from postrider.hooks)
-    and postrider_internal.is_hooked(p_job.id);
   v_state "char";
   v_code text;
   v_error text;
@@ -18,10 +16,10 @@ declare
   v_track int;
   v_member postrider_internal.members;
   v_tree postrider_internal.trees;
-  v_mode text := postrider_internal.duty_mode();
+  v_is_cheap_only constant boolean := p_mode in ('finish', 'settle');
 begin
   -- Each member that reads an answer parses it, so many of them may take long. No call's result should wait for that.
-  if v_mode = 'on' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
+  if p_mode = 'finish' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
     raise object_not_in_prerequisite_state using message = 'what takes long is begun by settle';
   end if;
   if v_expires_at <= now() then
@@ -29,8 +27,9 @@ begin
     v_code := 'expired';
     v_error := 'not started before expires_at';
   elsif p_job.run_if is not null then
-    perform postrider_internal.leave_to_judging(not postrider_internal.jsonpath_is_cheap(p_job.run_if::jsonpath));
-    if v_mode = 'judge' then
+    perform postrider_internal.leave_to_judging(
+      not postrider_internal.jsonpath_is_cheap(p_job.run_if::jsonpath), v_is_cheap_only);
+    if p_mode = 'judge' then
       begin
         select r.holds, r.defect into v_holds, v_error from postrider_internal.run_if_holds(p_job) r;
       exception when query_canceled then
@@ -38,7 +37,7 @@ begin
         v_code := 'too_expensive';
       end;
     else
-      select r.holds, r.defect into v_holds, v_error from postrider_internal.run_if_holds(p_job) r;
+      select r.holds, r.defect into v_holds, v_error from postrider_internal.run_if_holds(p_job, v_is_cheap_only) r;
     end if;
     if v_error is not null then
       v_state := 'f';
@@ -49,8 +48,8 @@ begin
     end if;
   end if;
   if v_state is null and p_job.kind = 'request' and postrider_internal.job_is_templated(p_job) then
-    perform postrider_internal.leave_to_judging(not postrider_internal.templates_are_cheap(p_job));
-    if v_mode = 'judge' then
+    perform postrider_internal.leave_to_judging(not postrider_internal.templates_are_cheap(p_job), v_is_cheap_only);
+    if p_mode = 'judge' then
       begin
         select r.code, r.defect into v_code, v_error from postrider_internal.fill_templates(p_job) r;
       exception when query_canceled then
@@ -58,7 +57,7 @@ begin
         v_code := 'too_expensive';
       end;
     else
-      select r.code, r.defect into v_code, v_error from postrider_internal.fill_templates(p_job) r;
+      select r.code, r.defect into v_code, v_error from postrider_internal.fill_templates(p_job, v_is_cheap_only) r;
     end if;
     v_state := case when v_code is not null then 'f' end;
   end if;
@@ -72,15 +71,14 @@ begin
           where t.job_id = p_job.id;
         return null;
       end if;
-      return postrider_internal.end_tree(v_tree, v_state, v_code, v_error, true);
+      return postrider_internal.close_tree(v_tree, v_state, v_code, v_error);
     end if;
-    perform postrider_internal.end_job(p_job.id, v_state, v_code, v_error, case when v_needs_conclude
-                                       then p_tree.job_id end, v_needs_conclude);
-    return case when not v_needs_conclude then v_state end;
+    return case when not postrider_internal.store_job_end(p_job.id, v_state, v_code, v_error, p_tree.job_id,
+                                                          v_has_callbacks) then v_state end;
   end if;
 
   if p_job.kind <> 'request' then
-    return postrider_internal.begin_tree(p_job.id, true);
+    return 'o';
   end if;
   select t.id into v_track from postrider_internal.tracks t
    where t.queue = p_job.queue and t.priority = p_job.priority
@@ -102,5 +100,6 @@ begin
   return null;
 end
 $$;
-comment on function postrider_internal.begin_member(postrider.jobs, postrider_internal.trees) is
-  'begins a member with run_if, templates or own members; returns its final state if it ended and the caller counts it';
+comment on function postrider_internal.begin_member(
+  postrider.jobs, postrider_internal.trees, postrider_internal.duty_mode) is
+  'begins a member; returns its final state if it ended and the caller counts it, o for a batch or chain to open';

@@ -1,166 +1,91 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, no-seqscan, nested-loops
--- Does not wait for rows that are being claimed, finished or cancelled at this moment. It counts them as remaining. The
--- next round finds them ended, or ends them. Each step ends at most p_limit jobs, because this may run in the
--- transaction that finishes a step. It ends running calls first, so that their transfers are aborted early.
+-- Does not wait for rows that are being claimed, finished or cancelled at this moment. They remain, and so do jobs
+-- beyond p_limit. Then the tree stays is_draining, and the next round finds them ended, or ends them. p_limit is there
+-- because this may run in the transaction that finishes a step. Running calls end first, so that their transfers are
+-- aborted early.
 --
--- The row of a member in ready is never at its first place, because it got its seq when it was released. `offset 0`:
--- the statistics may say that results is empty. Then the planner would walk over all of it for each member.
-create or replace function postrider_internal.end_descendants(
-  p_tree bigint, p_state "char", p_limit int, out released int, out ended int, out failed int, out remaining boolean)
+-- The batches and chains below stand in a list: first their members end from the top down, then their own ends are
+-- stored from the bottom up. So the end of a job comes after the ends of all jobs below it.
+create or replace function postrider_internal.end_descendants(p_tree postrider_internal.trees, p_state "char",
+                                                              p_limit int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_cancelled constant text := format('cancelled: job %s, of which it is a part, has ended', p_tree);
-  v_code constant text := case when p_state = 'c' then 'cancelled' end;
-  v_error constant text := case p_state when 'c' then v_cancelled
-                                        else format('skipped: %s %s ended before its turn came', (
-                                          select postrider_internal.kind_name(t.kind) from postrider_internal.trees t
-                                            where t.job_id = p_tree), p_tree) end;
-  v_ids bigint[];
+  v_trees postrider_internal.trees[] := array[p_tree];
+  v_states "char"[] := array[p_state];     -- how each has ended
+  v_parents int[] := '{0}';                -- place of the parent in the list
+  v_rooms int[] := array[p_limit];         -- members that may end
+  v_released int[] := '{}';
+  v_ended int[] := '{}';
+  v_failed int[] := '{}';
   v_tree postrider_internal.trees;
-  v_state "char";
-  v_aborts bigint;
+  v_below postrider_internal.trees;
+  v_member_state "char";
+  v_waiting record;
   v_room int;
-  v_has_hooks constant boolean := exists (select from postrider.hooks);
-  v_has_limits constant boolean := exists (select from postrider.client_limits);
+  v_parent int;
+  v_state "char";
+  v_place int := 0;
 begin
-  ended := 0;
-  failed := 0;
-
-  -- Released members.
-  select array_agg(u.job_id) into v_ids
-    from (select m.job_id
-            from postrider_internal.members m
-           where m.parent_id = p_tree and not m.is_waiting
-             and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
-             and not exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0)
-           order by m.position
-           limit p_limit) u;
-  if v_ids is not null then
-    with held as materialized (
-      select r.ctid as spot
-        from unnest(v_ids) as u(id)
-       cross join lateral (
-             select x.ctid from postrider_internal.ready x
-               where x.job_id = u.id and x.seq <> x.job_id for update skip locked) r),
-    gone as (
-      delete from postrider_internal.ready r using held h where r.ctid = h.spot returning r.*),
-    abort_requests as (
-      insert into postrider_internal.aborts (worker, fence, job_id)
-      select g.worker, g.fence, g.job_id from gone g where g.worker > 0),
-    planned as materialized (
-      select s.ctid as spot
-        from unnest(v_ids) as u(id)
-       cross join lateral (select x.ctid from postrider_internal.scheduled x
-                           where x.job_id = u.id for update skip locked) s),
-    dropped as (
-      delete from postrider_internal.scheduled s using planned p where s.ctid = p.spot returning s.*),
-    -- If the server may have acted, the job does not end as cancelled. If a hook of this transaction cancels the job,
-    -- it was not called.
-    ended_jobs as materialized (
-      select g.job_id, g.worker, g.fence, g.attempt - (g.worker > 0 and not g.is_called)::int as attempt, g.track,
-             g.rekey,
-             case when g.is_called then g.since end as started_at,
-             g.has_callbacks or case when v_has_hooks then postrider_internal.is_hooked(g.job_id)
-               else false end as needs_conclude,
-             case when g.is_called and g.at_most_once then 'u' else 'c' end::"char" as state
-        from (select g.*, g.worker > 0
-              and not (v_has_hooks and postrider_internal.has_begun_in_transaction(g.job_id)) as is_called
-                from gone g) g
-       union all
-      select d.job_id, 0, 0, d.attempt, d.track, d.rekey, null,
-             d.has_callbacks or case when v_has_hooks then postrider_internal.is_hooked(d.job_id) else false end, 'c'
-        from dropped d),
-    final as (
-      insert into postrider_internal.results (job_id, started_at, fence, worker, attempt, track, rekey, state,
-                                              error_code, error)
-      select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
-             case o.state when 'c' then v_cancelled
-               else 'cancelled while it was running; it is not known whether the server acted on it' end
-        from ended_jobs o where not o.needs_conclude),
-    to_conclude as (
-      insert into postrider_internal.outcomes (
-        job_id, started_at, fence, worker, attempt, track, rekey, state, error_code, error, parent_id, is_swept)
-      select o.job_id, o.started_at, o.fence, o.worker, o.attempt, o.track, o.rekey, o.state, 'cancelled',
-             case o.state when 'c' then v_cancelled
-               else 'cancelled while it was running; it is not known whether the server acted on it' end, p_tree, true
-        from ended_jobs o where o.needs_conclude),
-    tally as (
-      insert into postrider_internal.job_deltas (tracks, states, jobs, ended)
-      select array[o.track], array[o.state], array[count(*)::int], case when v_has_limits then array_agg(o.job_id) end
-        from ended_jobs o where o.track > 0 group by o.track, o.state),
-    tally_without_track as (
-      insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
-      select array[0], array[o.state], array[count(*)::int], j.queue, case when v_has_limits
-        then array_agg(o.job_id) end
-        from ended_jobs o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
-       where o.track = 0 group by o.state, j.queue)
-    select count(*) filter (where not o.needs_conclude), count(*) filter (where o.worker > 0) into ended, v_aborts
-      from ended_jobs o;
-    failed := ended;
-    if v_aborts > 0 then
-      perform pg_notify('postrider', 'abort');
+  while v_place < cardinality(v_trees) loop
+    v_place := v_place + 1;
+    v_tree := v_trees[v_place];
+    v_member_state := case
+      when v_states[v_place] = 'k' or v_tree.kind = 'c' and v_states[v_place] = 'f' then 'k' else 'c' end;
+    if v_place > 1 then
+      update postrider_internal.trees t set state = v_states[v_place], is_expanding = false
+        where t.job_id = v_tree.job_id;
     end if;
-  end if;
+    v_ended[v_place] := postrider_internal.end_released_members(v_tree.job_id, v_rooms[v_place]);
+    select * into v_waiting from postrider_internal.end_waiting_members(
+      v_tree.job_id, v_member_state, postrider_internal.swept_error(v_tree, v_member_state), v_rooms[v_place]);
+    v_released[v_place] := v_waiting.released;
+    v_failed[v_place] := v_ended[v_place] + case when v_member_state = 'k' then 0 else v_waiting.ended end;
+    v_ended[v_place] := v_ended[v_place] + v_waiting.ended;
 
-  -- Members that wait for their turn.
-  with held as materialized (
-    select m.ctid as spot from postrider_internal.members m
-      where m.parent_id = p_tree and m.is_waiting limit p_limit for update skip locked),
-  freed as (
-    update postrider_internal.members m set is_waiting = false from held h where m.ctid = h.spot
-      returning m.job_id, m.attempt, m.rekey),
-  ended_jobs as materialized (
-    select f.*, j.kind, j.queue,
-           postrider_internal.has_callbacks(j) or case when v_has_hooks then postrider_internal.is_hooked(f.job_id)
-             else false end as needs_conclude
-      from freed f cross join lateral (select x.* from postrider.jobs x where x.id = f.job_id offset 0) j),
-  final as (
-    insert into postrider_internal.results (job_id, attempt, rekey, state, error_code, error)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error from ended_jobs o
-      where o.kind = 'request' and not o.needs_conclude),
-  to_conclude as (
-    insert into postrider_internal.outcomes (job_id, attempt, rekey, state, error_code, error, parent_id, is_swept)
-    select o.job_id, o.attempt, o.rekey, p_state, v_code, v_error, p_tree, true from ended_jobs o
-      where o.kind = 'request' and o.needs_conclude),
-  tally as (
-    insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
-    select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
-      from ended_jobs o where o.kind = 'request' group by o.queue)
-  select count(*), ended + count(*) filter (where o.kind = 'request' and not o.needs_conclude),
-         failed + count(*) filter (where o.kind = 'request' and not o.needs_conclude and p_state <> 'k')
-    into released, ended, failed from ended_jobs o;
-
-  v_room := p_limit - ended;
-  for v_tree in
-    select t.* from postrider_internal.trees t
-     where t.parent_id = p_tree and postrider_internal.is_open_tree(t.state)
-       and not (select m.is_waiting from postrider_internal.members m where m.job_id = t.job_id)
-       for update skip locked
-  loop
-    exit when v_room <= 0;
-    if v_tree.state = 'w' then
-      v_state := postrider_internal.end_tree(v_tree, p_state, v_code, v_error, true, v_room);
-    else
-      v_state := postrider_internal.end_tree(v_tree, 'c', 'cancelled', v_cancelled, true, v_room);
-    end if;
-    -- It has callbacks or hooks, so conclude counts it.
-    if v_state is null then
-      update postrider_internal.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
-    end if;
-    ended := ended + (v_state is not null)::int;
-    failed := failed + coalesce((v_state <> 'k')::int, 0);
-    v_room := v_room - 1 - greatest(v_tree.children - v_tree.finished, 0);
+    v_room := v_rooms[v_place] - v_ended[v_place];
+    for v_below in
+      select t.* from postrider_internal.trees t
+       where t.parent_id = v_tree.job_id and postrider_internal.is_open_tree(t.state)
+         and not (select m.is_waiting from postrider_internal.members m where m.job_id = t.job_id)
+         for update skip locked
+    loop
+      exit when v_room <= 0;
+      v_trees := v_trees || v_below;
+      v_states := v_states || case when v_below.state = 'w' then v_member_state else 'c' end;
+      v_parents := v_parents || v_place;
+      v_rooms := v_rooms || v_room;
+      v_room := v_room - 1 - greatest(v_below.children - v_below.finished, 0);
+    end loop;
   end loop;
 
-  remaining := exists (
-    select from postrider_internal.members m
-     where m.parent_id = p_tree
-       and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
-       and not exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0));
+  for i in reverse cardinality(v_trees) .. 1 loop
+    v_tree := v_trees[i];
+    update postrider_internal.trees t
+       set is_draining = exists (
+             select from postrider_internal.members m
+              where m.parent_id = t.job_id
+                and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
+                and not exists (select from postrider_internal.outcomes o where o.job_id = m.job_id offset 0)),
+           released = t.released + v_released[i], finished = t.finished + v_ended[i], failed = t.failed + v_failed[i]
+     where t.job_id = v_tree.job_id;
+    exit when i = 1;
+    v_parent := v_parents[i];
+    v_state := postrider_internal.store_tree_end(
+      v_tree, v_states[i], case when v_states[i] = 'c' then 'cancelled' end,
+      postrider_internal.swept_error(v_trees[v_parent], v_states[i]));
+    if v_state is null then
+      -- It has callbacks or hooks, so conclude counts it.
+      update postrider_internal.outcomes o set is_swept = true where o.job_id = v_tree.job_id;
+    else
+      v_ended[v_parent] := v_ended[v_parent] + 1;
+      v_failed[v_parent] := v_failed[v_parent] + (v_state <> 'k')::int;
+    end if;
+  end loop;
+  return v_ended[1];
 end
 $$;
-comment on function postrider_internal.end_descendants(bigint, "char", int) is
-  'ends unfinished jobs below an ended tree, as cancelled, or with p_state k as skipped if they never began';
+comment on function postrider_internal.end_descendants(postrider_internal.trees, "char", int) is
+  'ends the unfinished jobs below a tree that has ended with p_state: as skipped if they never began, or as cancelled';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Handles elements with about 250 jobs at a time, which takes some tenths of a second. Other trees and other duties of
 -- the leader run in between. No member begins before all members exist.
-create or replace function postrider_internal.expand_tree(p_tree bigint) returns void
+create or replace function postrider_internal.expand_tree(p_tree bigint,
+                                                          p_mode postrider_internal.duty_mode) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +14,6 @@ declare
   v_to int;
   v_jobs int;
   v_code text := 'template';
-  v_mode text := postrider_internal.duty_mode();
 begin
   select x.* into v_tree from postrider_internal.trees x
    where x.job_id = p_tree and x.is_expanding and x.state = 'o' for no key update skip locked;
@@ -25,9 +25,10 @@ begin
   end if;
   begin
     select e.items, e.defect, postrider_internal.requests_per_element(j.each) into v_items, v_defect, v_jobs
-      from postrider.jobs j cross join lateral postrider_internal.each_list(j) e where j.id = p_tree;
+      from postrider.jobs j cross join lateral postrider_internal.each_list(j, p_mode in ('finish', 'settle')) e
+     where j.id = p_tree;
   exception when query_canceled then
-    if v_mode <> 'judge' then
+    if p_mode <> 'judge' then
       raise;
     end if;
     v_defect := postrider_internal.too_expensive('each');
@@ -50,9 +51,9 @@ begin
   returning * into v_tree;
   if v_tree.is_expanding then
     insert into postrider_internal.tree_deltas (tree_id, run, is_expensive) values (p_tree, v_tree.run,
-        v_mode = 'judge');
+        p_mode = 'judge');
   end if;
 end
 $$;
-comment on function postrider_internal.expand_tree(bigint) is
+comment on function postrider_internal.expand_tree(bigint, postrider_internal.duty_mode) is
   'inserts the next members of a batch over a long list, outside of the transaction that began it';

@@ -12,7 +12,6 @@ declare
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
   v_tree record;
 begin
-  perform set_config('postrider.duty_mode', 'judge', true);
   for v_tree in
     select t.tree_id, k.key
       from (select distinct d.tree_id from postrider_internal.tree_deltas d
@@ -21,7 +20,7 @@ begin
      cross join lateral (select concat(j.created_by, ' ', coalesce(j.lane, j.service)) collate "C" as key offset 0) k
      order by k.key <= p_after collate "C", k.key, t.tree_id
   loop
-    if postrider_internal.settle_deltas(0, true, true, v_tree.tree_id) is not null then
+    if postrider_internal.settle_deltas(0, 'judge', true, true, v_tree.tree_id) is not null then
       lane := v_tree.key;
       exit;
     end if;

@@ -52,8 +52,8 @@ begin
      set is_waiting = true, attempt = v_result.attempt, rekey = v_result.rekey + p_new_key::int
    where m.job_id = p_job
   returning m.position into v_position;
-  perform postrider_internal.settle_tree(p_parent, v_tree.run, p_lowest => v_position, p_released => -1,
-                                         p_finished => -1,
+  perform postrider_internal.settle_tree(
+    p_parent, v_tree.run, 'client', p_lowest => v_position, p_released => -1, p_finished => -1,
     p_failed => -postrider_internal.is_failed_member(v_result.state)::int, p_succeeded => -(v_result.state = 's')::int);
 end
 $$;

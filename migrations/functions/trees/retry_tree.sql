@@ -15,7 +15,7 @@ begin
   if (select t.run_at > now() from postrider_internal.trees t where t.job_id = p_id) then
     perform postrider_internal.reschedule_tree(p_id, now());
   end if;
-  perform postrider_internal.begin_tree(p_id);
+  perform postrider_internal.advance_tree(t, 'due', 'client') from postrider_internal.trees t where t.job_id = p_id;
 end
 $$;
 comment on function postrider_internal.retry_tree(bigint, boolean) is

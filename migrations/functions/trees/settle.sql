@@ -26,15 +26,14 @@ declare
   -- than needed.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
-  perform set_config('postrider.duty_mode', 'settle', true);
   if p_is_alone then
-    perform postrider_internal.settle_deltas(p_after, true, true);
+    perform postrider_internal.settle_deltas(p_after, 'settle', true, true);
   else
     begin
-      latest := postrider_internal.settle_deltas(p_after, false);
+      latest := postrider_internal.settle_deltas(p_after, 'settle', false);
     exception when others then
       perform set_config('lock_timeout', '10ms', true);
-      latest := postrider_internal.settle_deltas(p_after, true);
+      latest := postrider_internal.settle_deltas(p_after, 'settle', true);
     end;
     if p_is_whole then
       perform postrider_internal.drain_trees(5000);

@@ -9,7 +9,8 @@
 -- p_is_alone: only the deltas of the first tree, which then has the whole time of the statement. The judging session
 -- handles deltas that raise PR016. It names the tree in p_tree and adds all its expensive deltas.
 create or replace function postrider_internal.settle_deltas(
-  p_after bigint, p_is_careful boolean, p_is_alone boolean default false, p_tree bigint default null, out latest bigint)
+  p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_is_alone boolean default false,
+  p_tree bigint default null, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -53,20 +54,20 @@ begin
       select from postrider_internal.trees t where t.job_id = v_sum.tree_id and t.is_expanding and t.state = 'o');
     if not p_is_careful then
       if v_is_expanding then
-        perform postrider_internal.expand_tree(v_sum.tree_id);
+        perform postrider_internal.expand_tree(v_sum.tree_id, p_mode);
       end if;
-      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released,
-                                             v_sum.finished,
-        v_sum.failed, v_sum.succeeded, v_sum.failed_job);
+      perform postrider_internal.settle_tree(
+        v_sum.tree_id, v_sum.run, p_mode, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed,
+        v_sum.succeeded, v_sum.failed_job);
       continue;
     end if;
     begin
       if v_is_expanding then
-        perform postrider_internal.expand_tree(v_sum.tree_id);
+        perform postrider_internal.expand_tree(v_sum.tree_id, p_mode);
       end if;
-      perform postrider_internal.settle_tree(v_sum.tree_id, v_sum.run, v_sum.added, v_sum.lowest, v_sum.released,
-                                             v_sum.finished,
-        v_sum.failed, v_sum.succeeded, v_sum.failed_job);
+      perform postrider_internal.settle_tree(
+        v_sum.tree_id, v_sum.run, p_mode, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed,
+        v_sum.succeeded, v_sum.failed_job);
     exception when query_canceled or others then
       if sqlstate = '57014' and not p_is_alone then
         raise;
@@ -103,5 +104,5 @@ begin
   end loop;
 end
 $$;
-comment on function postrider_internal.settle_deltas(bigint, boolean, boolean, bigint) is
+comment on function postrider_internal.settle_deltas(bigint, postrider_internal.duty_mode, boolean, boolean, bigint) is
   'adds the deltas after p_after for settle; p_is_careful: each tree in a savepoint; p_is_alone: one tree';

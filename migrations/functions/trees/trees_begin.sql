@@ -14,7 +14,7 @@ begin
       hint = 'Insert its members in the same transaction, with its id as parent_id, while postrider_internal.trees_begin is deferred, as it is unless SET CONSTRAINTS says otherwise; those left out as duplicates do not count.';
   end if;
   if new.parent_id is null then
-    perform postrider_internal.begin_tree(new.job_id);
+    perform postrider_internal.advance_tree(new, 'due', 'client');
   else
     perform postrider_internal.count_members(new.job_id);
   end if;
