@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// The rules of batches and chains: each case is a batch or chain, what is known of it, and what it does next.
+/// The rules of batches and chains. Each case has the row of a batch or chain, the last finding, and the next action.
 struct NextTreeActionTests {
     private struct Case {
         var tree: String
@@ -151,8 +151,7 @@ struct NextTreeActionTests {
         #expect(try queue.number("select postrider_internal.tree_room(\(row))") == Int64(room))
     }
 
-    /// No count, mode or finding leaves a tree without an action, and none ends a tree that has members under way, unless
-    /// a member or its own list decides the end.
+    /// A tree with members under way ends only if a member or its own list decides the end.
     @Test func `for all small counts there is an action, and it fits the members under way`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(

@@ -97,8 +97,7 @@ begin
           code := 'too_large';
           defect := format('%s: with its templates filled it has more than the %s bytes that settings.max_request_body allows',
             case when p_job.body_json is not null then 'body_json' when p_job.body_form is not null then 'body_form'
-              else 'body_parts' end,
-            v_most);
+              else 'body_parts' end, v_most);
           return;
         end if;
       end if;

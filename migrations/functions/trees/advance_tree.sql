@@ -16,7 +16,7 @@ declare
   v_finding postrider_internal.tree_finding := p_finding;
   v_waiting postrider_internal.waiting_members := postrider_internal.waiting_by_counts(t);
   v_action postrider_internal.tree_action;
-  v_tasks postrider_internal.tree_task[];
+  v_tasks postrider_internal.tree_task[] := '{}';
   v_task postrider_internal.tree_task;
   v_round record;
   v_opened record;
@@ -78,11 +78,10 @@ begin
         case v_action when 'expire' then 'expired' when 'succeed' then null else coalesce(v_code, 'child_failed') end,
         case v_action when 'expire' then 'not started before expires_at' when 'fail' then v_error
           when 'fail_without_success' then 'no member has succeeded' end,
-        -- All jobs below have ended.
-        case when v_waiting = 'none' then 0 else 500 end);
+        case when v_waiting = 'none' then 0 else 500 end);  -- 0: all jobs below have ended
     end if;
 
-    if coalesce(cardinality(v_tasks), 0) = 0 then
+    if v_tasks = '{}' then
       return case when v_end is not null and t.parent_id is not null
         then row(t.parent_id, t.job_id, v_end)::postrider_internal.ended_member end;
     end if;
@@ -91,8 +90,8 @@ begin
       update postrider_internal.trees x
          set finished = x.finished + 1, succeeded = x.succeeded + (v_end = 's')::int,
              failed = x.failed + postrider_internal.is_failed_member(v_end)::int,
-             failed_job_id = case when postrider_internal.is_failed_member(v_end)
-               then coalesce(x.failed_job_id, t.job_id) else x.failed_job_id end
+             failed_job_id = coalesce(
+               x.failed_job_id, case when postrider_internal.is_failed_member(v_end) then t.job_id end)
        where x.job_id = t.parent_id;
     end if;
     v_task := v_tasks[cardinality(v_tasks)];

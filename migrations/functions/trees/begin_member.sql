@@ -16,7 +16,7 @@ declare
   v_track int;
   v_member postrider_internal.members;
   v_tree postrider_internal.trees;
-  v_is_cheap_only constant boolean := p_mode in ('finish', 'settle');
+  v_is_cheap_only constant boolean := postrider_internal.is_cheap_mode(p_mode);
 begin
   -- Each member that reads an answer parses it, so many of them may take long. No call's result should wait for that.
   if p_mode = 'finish' and clock_timestamp() > statement_timestamp() + interval '100 ms' then

@@ -25,7 +25,8 @@ begin
   end if;
   begin
     select e.items, e.defect, postrider_internal.requests_per_element(j.each) into v_items, v_defect, v_jobs
-      from postrider.jobs j cross join lateral postrider_internal.each_list(j, p_mode in ('finish', 'settle')) e
+      from postrider.jobs j
+     cross join lateral postrider_internal.each_list(j, postrider_internal.is_cheap_mode(p_mode)) e
      where j.id = p_tree;
   exception when query_canceled then
     if p_mode <> 'judge' then

@@ -27,7 +27,7 @@ begin
     else
       begin
         select e.items, e.defect into v_items, error
-          from postrider_internal.each_list(v_job, p_mode in ('finish', 'settle')) e;
+          from postrider_internal.each_list(v_job, postrider_internal.is_cheap_mode(p_mode)) e;
       exception
         when sqlstate 'PR016' then
           v_is_left := true;
