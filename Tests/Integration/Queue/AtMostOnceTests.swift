@@ -157,6 +157,8 @@ struct AtMostOnceTests {
         try queue.wait(
             until: "select count(*) = 3 from postrider.job_status where state = 'unknown' and error_code = 'timeout'")
         try queue.wait(for: unsent, toBe: "failed")
+        try queue.wait(for: chain, toBe: "failed")
+        try queue.wait(for: batch, toBe: "succeeded")
         #expect(try queue.number("select postrider.end_unknown(now())") == 1)
         let calls = target.requests.count
         try queue.connection.execute(
