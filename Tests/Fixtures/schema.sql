@@ -7,6 +7,22 @@ GRANT USAGE ON SCHEMA postrider TO postrider_admin, postrider_client, postrider_
 CREATE SCHEMA postrider_internal;
 GRANT USAGE ON SCHEMA postrider_internal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TYPE postrider_internal.client_jobs AS (
+	role text,
+	lane text,
+	scheme text COLLATE pg_catalog."C",
+	host text COLLATE pg_catalog."C",
+	jobs bigint,
+	first_id bigint,
+	last_id bigint,
+	lowest integer,
+	highest integer,
+	timeout interval,
+	is_endless boolean,
+	body bigint,
+	downloads boolean
+);
+
 CREATE TYPE postrider_internal.cron_plan AS (
 	seconds text,
 	minutes text,
@@ -3849,6 +3865,18 @@ CREATE FUNCTION postrider_internal.cron_unsupported(p_cron text, OUT reason text
 REVOKE ALL ON FUNCTION postrider_internal.cron_unsupported FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cron_unsupported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.crowd_bucket(p_queue text, p_lane text, p_buckets integer) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.crowd_bucket FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.crowd_bucket TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.crowd_buckets(p_jobs numeric) RETURNS integer
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.crowd_buckets FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.crowd_buckets TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.current_identity(OUT system_identifier bigint, OUT timeline integer, OUT database_oid oid, OUT workers_oid oid) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4471,6 +4499,12 @@ CREATE FUNCTION postrider_internal.filled_key(p_job postrider.jobs, p_service po
 REVOKE ALL ON FUNCTION postrider_internal.filled_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.filled_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.find_client_defect(p_groups postrider_internal.client_jobs[]) RETURNS TABLE(column_name text, reason text, hint text)
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.find_client_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_client_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'::text) RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4821,6 +4855,12 @@ CREATE FUNCTION postrider_internal.is_cheap_mode(p_mode postrider_internal.duty_
 REVOKE ALL ON FUNCTION postrider_internal.is_cheap_mode FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_cheap_mode TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_due_request(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_due_request FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_due_request TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_exempt_client(p_role text) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4891,6 +4931,12 @@ CREATE FUNCTION postrider_internal.is_job_past_retention(p_root bigint, p_is_sin
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_job_past_retention FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_job_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_like_first(p_job postrider.jobs, p_first postrider.jobs, p_pattern text) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_like_first FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_like_first TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_new_acceptance(p_credential text, p_job bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -5037,6 +5083,13 @@ CREATE FUNCTION postrider_internal.job_defect(p_job postrider.jobs, OUT column_n
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.job_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.job_each_defect(p_each jsonb, p_defaults jsonb, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_each_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_each_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.job_has_ended(p_id bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -5276,6 +5329,18 @@ CREATE FUNCTION postrider_internal.kind_name(p_kind "char") RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.kind_name FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.kind_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.known_track(p_queue text, p_lane text, p_priority smallint, p_has_trackless boolean) RETURNS SETOF integer
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.known_track FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.known_track TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.lane_destination(p_jobs bigint, p_is_behind boolean, p_is_behind_crowd boolean, p_is_large boolean, p_has_many_lanes boolean) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.lane_destination FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.lane_destination TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.lane_jobs_before(p_track integer, p_seq bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5399,6 +5464,12 @@ CREATE FUNCTION postrider_internal.make_tracks(p_worker integer, p_epoch bigint,
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.make_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.may_break_rules(p_job postrider.jobs, p_service postrider.services, p_most_bytes bigint) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.may_break_rules FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.may_break_rules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.member_defaults(p_job postrider.jobs) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5831,6 +5902,13 @@ CREATE FUNCTION postrider_internal.queue_new_jobs() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.queue_new_jobs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.queue_new_jobs TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.queue_tree_jobs(p_jobs bigint[], p_parents bigint[], p_creators text[], p_members bigint[], OUT code text, OUT column_name text, OUT message text, OUT hint text, OUT job_id bigint) RETURNS record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.queue_tree_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queue_tree_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.queues_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5963,13 +6041,6 @@ CREATE FUNCTION postrider_internal.refusals_in_row(p_job bigint) RETURNS integer
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.refusals_in_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.refusals_in_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
-CREATE FUNCTION postrider_internal.refuse_bad_each(p_each jsonb, p_defaults jsonb, p_job bigint) RETURNS void
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.refuse_bad_each FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.refuse_bad_each TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.refuse_bad_job(p_job postrider.jobs) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -6173,6 +6244,12 @@ CREATE FUNCTION postrider_internal.restore_credential_version() RETURNS trigger
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.restore_credential_version FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.restore_credential_version TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.restore_list_settings(p_former text[]) RETURNS void
+    LANGUAGE plpgsql
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.restore_list_settings FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.restore_list_settings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.result_json(p_headers bytea, p_body bytea) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -6684,10 +6761,6 @@ GRANT ALL ON FUNCTION postrider_internal.store_sealed_secrets TO postrider_admin
 CREATE FUNCTION postrider_internal.store_tree_end(p_tree postrider_internal.trees, p_state "char", p_code text, p_error text) RETURNS "char"
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET jit TO 'off'
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.store_tree_end FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_tree_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
@@ -7073,6 +7146,13 @@ CREATE FUNCTION postrider_internal.url_origin(p_url text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.url_origin FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_origin TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.url_pattern(p_url text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.url_pattern FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_pattern TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.url_query(p_url text, p_query jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -7104,6 +7184,12 @@ CREATE FUNCTION postrider_internal.url_without_login(p_url text) RETURNS text
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.url_without_login FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_without_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.use_list_settings(p_with_custom_plans boolean) RETURNS text[]
+    LANGUAGE plpgsql
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.use_list_settings FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.use_list_settings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.used_credential(p_credential text, p_service_credential text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -23,7 +23,9 @@ declare
   v_sum record;
   v_has_chains boolean;
   v_end postrider_internal.ended_member;
-  v_ends postrider_internal.ended_member[];
+  v_trees bigint[];                        -- the parents of the chains that end in this turn
+  v_jobs bigint[];
+  v_states "char"[];
 begin
   loop
     -- Looks up the row of each tree once, because hundreds of updates a second leave many dead versions of it.
@@ -42,7 +44,9 @@ begin
       select t.job_id, t.run, t.finished, t.failed, t.succeeded, t.failed_job from counted t where t.kind = 'b')
     select coalesce(bool_or(t.kind = 'c'), false) into v_has_chains from counted t;
     exit when not v_has_chains;
-    v_ends := null;
+    v_trees := null;
+    v_jobs := null;
+    v_states := null;
     begin
       for v_sum in
         select t.job_id, t.run, m.job, m.state,
@@ -57,11 +61,13 @@ begin
           p_succeeded => (v_sum.state = 's')::int,
           p_failed_job => case when v_sum.has_failed and not v_sum.is_swept then v_sum.job end);
         if v_end.tree_id is not null then
-          v_ends := v_ends || v_end;
+          v_trees := v_trees || v_end.tree_id;
+          v_jobs := v_jobs || v_end.job_id;
+          v_states := v_states || v_end.state;
         end if;
       end loop;
     exception when others then
-      v_ends := null;
+      v_trees := null;
       insert into postrider_internal.tree_deltas (tree_id, run, finished, failed, succeeded, failed_job_id)
       select t.job_id, t.run, 1, (postrider_internal.is_failed_member(m.state) or m.state = 'x')::int,
              (m.state = 's')::int,
@@ -71,9 +77,10 @@ begin
                            where x.job_id = m.tree offset 0) t
        where t.kind = 'c';
     end;
-    exit when v_ends is null;
-    select array_agg(e.tree_id), array_agg(e.job_id), array_agg(e.state) into p_tree, p_job, p_state
-      from unnest(v_ends) e;
+    exit when v_trees is null;
+    p_tree := v_trees;
+    p_job := v_jobs;
+    p_state := v_states;
   end loop;
 end
 $$;

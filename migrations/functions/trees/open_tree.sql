@@ -44,8 +44,9 @@ begin
      set state = 'o', started_at = clock_timestamp(), is_counted = true,
          children = case when t.is_counted then t.children
                          else (select count(*) from postrider_internal.members m where m.parent_id = p_tree) end,
-         is_expanding = v_is_left or coalesce(
-           jsonb_array_length(v_items) * postrider_internal.requests_per_element(v_job.each) > 100, false)
+         is_expanding = v_is_left or case
+           when v_items is null then false
+           else jsonb_array_length(v_items) * postrider_internal.requests_per_element(v_job.each) > 100 end
    where t.ctid = (select x.ctid from postrider_internal.trees x
                    where x.job_id = p_tree and x.state = 'w' for no key update skip locked)
   returning * into tree;

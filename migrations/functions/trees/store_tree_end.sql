@@ -1,5 +1,4 @@
 -- SPDX-License-Identifier: Apache-2.0
--- planner: no-jit, no-seqscan, nested-loops
 create or replace function postrider_internal.store_tree_end(
   p_tree postrider_internal.trees, p_state "char", p_code text, p_error text) returns "char"
 language plpgsql
