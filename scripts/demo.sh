@@ -67,7 +67,7 @@ say 'worker dev: a private PostgreSQL, migrated, with a worker beside it'
 mkdir "$scratch/files"
 start "$worker" dev --concurrency 8 --files "$scratch/files" --log-format json >"$scratch/dev.out" 2>"$scratch/worker.log"
 for _ in {1..900}; do
-    database=$(sed -n "s/^ *psql '\(.*\)'$/\1/p" "$scratch/dev.out")
+    database=$(sed -n "s/^.*export DATABASE_URL='\(.*\)'$/\1/p" "$scratch/dev.out")
     [[ -n $database ]] && break
     kill -0 "${children[0]}" 2>/dev/null || { echo 'demo: worker dev has ended' >&2; exit 1; }
     sleep 0.1

@@ -25,16 +25,20 @@ public final class PrivateCluster: Sendable {
         /// A folder for the data, created if it is missing. `nil`: next to the socket. As root it is ignored, because
         /// `postgres` may not enter root's folders.
         public var dataFolder: String?
+        /// A folder for data that stays after the end, created if it is missing. Data in it is used again.
+        public var keptFolder: String?
         /// Further settings, `name: value` as in postgresql.conf.
         public var settings: [String: String]
 
         /// A server with the standard settings.
         public init(
-            isDurable: Bool = false, port: UInt16? = nil, dataFolder: String? = nil, settings: [String: String] = [:]
+            isDurable: Bool = false, port: UInt16? = nil, dataFolder: String? = nil, keptFolder: String? = nil,
+            settings: [String: String] = [:]
         ) {
             self.isDurable = isDurable
             self.port = port
             self.dataFolder = dataFolder
+            self.keptFolder = keptFolder
             self.settings = settings
         }
     }
@@ -88,29 +92,25 @@ public final class PrivateCluster: Sendable {
         Self.isolated
         self.options = options
         binaries = try ServerBinaries.find()
-        directory = try Self.makeDirectory(in: options.isDurable ? "/var/tmp" : Self.folderInMemory() ?? "/var/tmp")
+        directory = try ClusterFolders.makeDirectory(
+            in: options.isDurable ? "/var/tmp" : ClusterFolders.folderInMemory() ?? "/var/tmp")
         do throws(ClusterError) {
-            home = try Self.makeHome(options.dataFolder) ?? directory
+            let kept = try ClusterFolders.keep(options.keptFolder)
+            home = if let kept { kept } else { try ClusterFolders.makeHome(options.dataFolder) ?? directory }
         } catch {
             unsafe rmdir(directory)
             throw error
         }
         do throws(ClusterError) {
-            state = Mutex(State(watchdog: try Watchdog(directories: [directory, home])))
+            let isKept = options.keptFolder != nil
+            state = Mutex(State(watchdog: try Watchdog(directories: isKept ? [directory] : [directory, home])))
         } catch {
             unsafe rmdir(directory)
-            unsafe rmdir(home)
+            if options.keptFolder == nil { unsafe rmdir(home) }
             throw error
         }
         do throws(ClusterError) {
-            let made = try ChildProcess.run(
-                Self.asServerUser() + [
-                    binaries.path("initdb"), "--pgdata=\(home)/data", "--username=postgres", "--auth=trust",
-                    "--encoding=UTF8", "--locale=C", "--no-sync",
-                ])
-            guard made.status == 0 else {
-                throw ClusterError(.initialize, "initdb failed: \(Self.lastLine(made.output))")
-            }
+            if unsafe access("\(home)/data/PG_VERSION", F_OK) != 0 { try initialize() }
             try start()
         } catch {
             remove()
@@ -122,9 +122,25 @@ public final class PrivateCluster: Sendable {
         remove()
     }
 
+    private func initialize() throws(ClusterError) {
+        let made = try ChildProcess.run(
+            Self.asServerUser() + [
+                binaries.path("initdb"), "--pgdata=\(home)/data", "--username=postgres", "--auth=trust",
+                "--encoding=UTF8", "--locale=C", "--no-sync",
+            ])
+        guard made.status == 0 else {
+            throw ClusterError(.initialize, "initdb failed: \(Self.lastLine(made.output))")
+        }
+    }
+
     /// The connection string of a database through the socket.
     public func connectionString(database: String = "postgres") -> String {
         "host=\(directory) port=\(options.port ?? 5432) user=postgres dbname=\(database)"
+    }
+
+    /// The same as a URI, which other programs can read from `DATABASE_URL`.
+    public func uri(database: String) -> String {
+        "postgresql://postgres@/\(database)?host=\(directory)&port=\(options.port ?? 5432)"
     }
 
     /// The process id of the postmaster, 0 while stopped.
@@ -157,9 +173,10 @@ public final class PrivateCluster: Sendable {
         end(SIGKILL)
     }
 
-    /// Stops the server and deletes all files. The end of the object or process does the same.
+    /// Stops the server and deletes all files, except a kept folder. The end of the object or process does the same.
     public func remove() {
-        end(SIGQUIT)
+        // Kept data is written completely, so that the next start needs no recovery.
+        end(options.keptFolder == nil ? SIGQUIT : SIGINT)
         state.withLock { $0.watchdog.take() }?.finish()
     }
 
@@ -239,39 +256,6 @@ extension PrivateCluster {
     package static func asServerUser() -> [String] {
         guard geteuid() == 0 else { return [] }
         return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]
-    }
-
-    private static func makeHome(_ folder: String?) throws(ClusterError) -> String? {
-        guard let folder, geteuid() != 0 else { return nil }
-        guard unsafe mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw ClusterError.system("mkdir \(folder)") }
-        guard let absolute = unsafe realpath(folder, nil) else { throw ClusterError.system(folder) }
-        defer { unsafe free(absolute) }
-        var name = [CChar]("\(unsafe String(cString: absolute))/postgresql-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&name) != nil else { throw ClusterError.system("mkdtemp in \(folder)") }
-        return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    /// `/dev/shm`, unless it is missing or small. C: `statvfs`.
-    private static func folderInMemory() -> String? {
-        let folder = "/dev/shm"
-        var info = Glibc.statvfs()
-        guard unsafe statvfs(folder, &info) == 0, unsafe access(folder, W_OK) == 0 else { return nil }
-        return UInt64(info.f_bavail) * UInt64(info.f_frsize) >= 8 << 30 ? folder : nil
-    }
-
-    private static func makeDirectory(in folder: String) throws(ClusterError) -> String {
-        var name = [CChar]("\(folder)/postrider-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&name) != nil else { throw ClusterError.system("mkdtemp in \(folder)") }
-        let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard geteuid() == 0 else { return path }
-        guard let user = unsafe getpwnam("postgres") else {
-            unsafe rmdir(path)
-            throw ClusterError(.notInstalled, "as root the server runs as user postgres, and there is no such user")
-        }
-        guard unsafe chown(path, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
-            throw ClusterError.system("chown \(path)")
-        }
-        return path
     }
 
     private static func read(_ path: String) -> String {

@@ -18,14 +18,12 @@ struct DevCommandTests {
 
     private static func connectionString(in file: URL) -> String? {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
-        let line = text.split(separator: "\n").first { $0.hasPrefix("  psql '") && $0.hasSuffix("'") }
-        return line.map { String($0.dropFirst(8).dropLast()) }
+        return text.firstMatch(of: /export DATABASE_URL='([^']+)'/).map { String($0.1) }
     }
 
     private static func dashboardPort(in file: URL) -> UInt16? {
         guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
-        let line = text.split(separator: "\n").first { $0.hasPrefix("  http://127.0.0.1:") && $0.hasSuffix("/") }
-        return line.flatMap { UInt16($0.dropFirst(19).dropLast()) }
+        return text.firstMatch(of: /dashboard +http:\/\/127.0.0.1:([0-9]+)\//).flatMap { UInt16($0.1) }
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGKILL])
@@ -38,7 +36,7 @@ struct DevCommandTests {
         var hasEnded = false
         defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
         let text = try Self.eventually { Self.connectionString(in: file) }
-        let directory = try #require(text.split(separator: " ").first).dropFirst("host=".count)
+        let directory = try #require(text.firstMatch(of: /host=([^&]+)/)).1
         do {
             let connection = try PGConnection(text)
             let insert = "insert into postrider.jobs (url, max_attempts) values ('http://127.0.0.1:1/', 1) returning id"
@@ -55,6 +53,29 @@ struct DevCommandTests {
         _ = try Self.eventually { FileManager.default.fileExists(atPath: String(directory)) ? nil : true }
         #expect(throws: PGError.self) { _ = try PGConnection(text) }
     }
+
+    @Test func `dev with --keep finds its jobs again at the next start`() throws {
+        let folder = try TestFolder()
+        let kept = folder.path("kept")
+        if geteuid() == 0 { try folder.shell("install -d -m 700 -o postgres kept") }
+        for expected: Int64 in 0...1 {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let process = try WorkerProcess.start(["dev", "--keep", kept], output: file.path)
+            var hasEnded = false
+            defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
+            let text = try Self.eventually { Self.connectionString(in: file) }
+            do {
+                let connection = try PGConnection(text)
+                #expect(try connection.query("select count(*) from postrider.jobs").int64(0, 0) == expected)
+                let later = "'http://h/', now() + interval '1 day'"
+                try connection.execute("insert into postrider.jobs (url, run_at) values (\(later))")
+            }
+            hasEnded = true
+            #expect(WorkerProcess.end(process, signal: SIGTERM) == 0)
+        }
+    }
+
     @Test func `dev ends with a message after its server is killed`() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("postrider-dev-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -62,7 +83,7 @@ struct DevCommandTests {
         var hasEnded = false
         defer { if !hasEnded { _ = WorkerProcess.end(process, signal: SIGKILL) } }
         let text = try Self.eventually { Self.connectionString(in: file) }
-        let directory = try #require(text.split(separator: " ").first).dropFirst("host=".count)
+        let directory = try #require(text.firstMatch(of: /host=([^&]+)/)).1
         let server: Int32
         do {
             let connection = try PGConnection(text)

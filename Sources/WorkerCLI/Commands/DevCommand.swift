@@ -16,18 +16,22 @@ enum DevCommand {
     private static let usualPort: UInt16 = 9464
 
     static let spec = CommandSpec(
-        name: "dev",
-        summary: "run a worker with its dashboard on a private PostgreSQL that ends with it",
+        name: "dev", group: .start,
+        summary: "start a private PostgreSQL with a worker and the dashboard, to try things",
+        example: "dev --concurrency 4 --keep ./playground",
         flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare", "once"].contains($0.name) } + [
             Flag(
                 name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
-                fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user")
+                fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user"),
+            Flag(
+                name: "keep", kind: .text, placeholder: "DIR", example: "./playground", fallback: "deleted at the end",
+                meaning: "folder in which the data stays, to be used again"),
         ],
         details: [
-            "Needs the server's programs of PostgreSQL 15 or newer. The data are in .postrider; as root, when the server",
-            "runs as postgres, in /var/tmp.",
-            "Private addresses may be called. One Ctrl-C ends all; nothing is kept. Should PostgreSQL end, it ends with 69.",
-            "The dashboard is at 127.0.0.1:\(usualPort), or at another port if that one is taken.",
+            "It needs the server programs of PostgreSQL 15 or newer. The data is in ./.postrider, or in /var/tmp for root.",
+            "Ctrl-C ends everything and deletes the data, unless --keep names a folder for it.",
+            "Private addresses may be called. The dashboard is at 127.0.0.1:\(usualPort), or at a free port if that is taken.",
+            "If PostgreSQL ends, the command ends with 69.",
         ],
         run: { (arguments) throws(CommandError) in
             // The private server's connection string is known only once it runs. One from the environment is not used
@@ -38,24 +42,33 @@ enum DevCommand {
             defer { close(reservation) }
             let pages = configuration.pages ?? AdminPages(address: AdminAddress(loopback: port))
             configuration.pages = pages
-            let cluster = try start(port: arguments.text("port").flatMap { UInt16($0) })
+            let keptFolder = arguments.text("keep")
+            let cluster = try start(port: arguments.text("port").flatMap { UInt16($0) }, keptFolder: keptFolder)
             defer { cluster.remove() }
             configuration.database = cluster.connectionString(database: database)
             try migrate(cluster)
-            Terminal.write(
-                """
-                PostgreSQL is up with the schema postrider, and ends with this program. Look at it from elsewhere:
-
-                  http://\(pages.address)/
-                  psql '\(configuration.database)'
-
-                insert into postrider.jobs (url) values ('https://example.com/') returning id;
-                select id, state, status_code, error from postrider.job_status order by id;
-
-
-                """)
+            Terminal.write(greeting(cluster, pages, keptFolder: keptFolder))
             return try serve(configuration, cluster)
         })
+
+    /// What to do first. The first call succeeds without a network, and the second one waits for a retry.
+    private static func greeting(_ cluster: PrivateCluster, _ pages: AdminPages, keptFolder: String?) -> String {
+        """
+        PostgreSQL, a worker and the dashboard are running. Ctrl-C ends them\(keptFolder.map { "; the data stays in \($0)" } ?? " and deletes the data").
+
+          dashboard   http://\(pages.address)/
+          database    export DATABASE_URL='\(cluster.uri(database: database))'
+
+        Paste the export into another terminal, start psql "$DATABASE_URL", and try:
+
+          insert into postrider.jobs (url) values ('http://\(pages.address)/healthz'), ('http://127.0.0.1:9/');
+          select id, state, status_code, postrider.explain(id) from postrider.job_status order by id;
+
+        The first call succeeds. The second one fails, because nothing listens on port 9, and waits for a retry.
+
+
+        """
+    }
 
     /// Makes calls until a signal, or until the server ends. The server is not restarted.
     private static func serve(
@@ -73,9 +86,12 @@ enum DevCommand {
         }
     }
 
-    private static func start(port: UInt16?) throws(CommandError) -> PrivateCluster {
+    private static func start(port: UInt16?, keptFolder: String?) throws(CommandError) -> PrivateCluster {
         do throws(ClusterError) {
-            return try PrivateCluster(PrivateCluster.Options(isDurable: true, port: port, dataFolder: ".postrider"))
+            return try PrivateCluster(
+                PrivateCluster.Options(
+                    isDurable: true, port: port, dataFolder: keptFolder == nil ? ".postrider" : nil,
+                    keptFolder: keptFolder))
         } catch {
             throw CommandError(.unreachable, "cannot start PostgreSQL: \(error)")
         }
@@ -83,7 +99,9 @@ enum DevCommand {
 
     private static func migrate(_ cluster: PrivateCluster) throws(CommandError) {
         do throws(PGError) {
-            try PGConnection(cluster.connectionString()).execute("create database \(database)")
+            let server = try PGConnection(cluster.connectionString())
+            let existing = try server.query("select from pg_database where datname = '\(database)'")
+            if existing.rowCount == 0 { try server.execute("create database \(database)") }
         } catch {
             throw Database.failure(error)
         }
