@@ -11,14 +11,14 @@ struct AdminPages: Equatable, Sendable {
     /// `--http`.
     static let flag = Flag(
         name: "http", kind: .text, placeholder: "ADDR:PORT", example: "127.0.0.1:9464", fallback: "not served",
-        meaning: "serve the dashboard, /healthz, /readyz and /metrics here; beyond this machine with a token")
+        meaning: "serve the dashboard, /healthz, /readyz and /metrics at this address; a public one needs a token")
 
     /// `--http-token-file`.
     static let tokenSource = SecretSource(
         name: "http-token-file", variable: "POSTRIDER_HTTP_TOKEN", example: "/etc/postrider/http-token",
         fallback: "the token in POSTRIDER_HTTP_TOKEN, else none",
         content: "16 random characters or more, like openssl rand -hex 32 prints them",
-        meaning: "what readers show: Authorization: Bearer …, or this as the password of any name")
+        meaning: "the token that readers send: Authorization: Bearer …, or as the password of any user name")
 
     /// The address and the token that the flags give; nil without an address. The token is read even then, so that a
     /// bad token is reported at once.

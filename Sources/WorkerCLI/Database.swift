@@ -8,7 +8,7 @@ enum Database {
     /// The flag of each command that uses a database.
     static let flag = Flag(
         name: "database", kind: .text, placeholder: "URL", example: "postgresql://localhost/app",
-        fallback: "DATABASE_URL, else libpq's", meaning: "where the jobs are; a URL or key=value words of libpq")
+        fallback: "DATABASE_URL, or libpq's", meaning: "the database: a URL, or key=value words of libpq")
 
     /// The connection string: the flag or its variable, then `DATABASE_URL`, then libpq's own defaults.
     ///

@@ -48,17 +48,17 @@ struct RunConfiguration: Equatable, Sendable {
         Flag(
             name: "memory", kind: .size(EngineConfiguration.leastMemory...(1 << 40)), placeholder: "SIZE",
             example: "512MiB", fallback: SizeText.format(EngineConfiguration.standardMemory),
-            meaning: "most memory for request bodies, answers and results; the worker itself takes up to 64MiB more"),
+            meaning: "memory for request bodies, answers and results; the worker takes up to 64MiB more"),
         Flag(
             name: "drain", kind: .duration(.zero ... .seconds(86_400)), placeholder: "DURATION", example: "30s",
             fallback: "30s", meaning: "how long a stop waits for running calls"),
         Flag(
             name: "once", kind: .toggle,
-            meaning: "end when nothing is left to do; what is scheduled for later or paused is not waited for"),
+            meaning: "end when no job is left; it does not wait for later or paused jobs"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
             name: "environment", kind: .text, placeholder: "NAME", example: "test", fallback: "release",
-            meaning: "which servers to call, of services that have several"),
+            meaning: "which servers to call if a service has several"),
         Flag(
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
@@ -71,7 +71,7 @@ struct RunConfiguration: Equatable, Sendable {
             meaning: "prepared statements; off behind PgBouncer in transaction mode"),
         Flag(
             name: "log-format", kind: .choice(["text", "json", "auto"]), placeholder: "FORMAT", example: "json",
-            fallback: "auto: text on a terminal, else json", meaning: "text, json or auto"),
+            fallback: "auto: text on a terminal, otherwise json", meaning: "text, json or auto"),
     ]
 
     /// Reads the checked flags.

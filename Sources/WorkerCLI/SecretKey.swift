@@ -8,7 +8,7 @@ enum SecretKey {
         name: "secret-key-file", variable: "POSTRIDER_SECRET_KEY", example: "/etc/postrider/secret-key",
         fallback: "the key in POSTRIDER_SECRET_KEY",
         content: "32 bytes in Base64, like openssl rand -base64 32 prints them",
-        meaning: "seals the secrets of credentials: 32 bytes in Base64; older keys behind it open what they sealed")
+        meaning: "seals the secrets of credentials: 32 bytes in Base64; older keys may follow, to open older secrets")
 
     /// The keys; nil if none are given.
     ///

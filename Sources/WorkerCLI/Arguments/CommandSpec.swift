@@ -14,10 +14,22 @@ struct CommandSpec: Sendable {
         var isOptional = false
     }
 
+    /// The groups in the list of commands, in its order.
+    enum Group: String, CaseIterable, Sendable {
+        case start = "Start"
+        case jobs = "Jobs"
+        case fleet = "Queues, lanes and credentials"
+        case checks = "Checks"
+        case help = "Help"
+    }
+
     /// The word after `worker`.
     var name: String
+    var group: Group
     /// One line for the list of commands.
     var summary: String
+    /// A command line with typical operands and flags, without `worker`.
+    var example: String
     /// The operands in order. Optional ones come last.
     var operands: [Operand] = []
     /// The flags in the order of help.

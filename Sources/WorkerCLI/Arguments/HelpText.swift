@@ -5,11 +5,16 @@ enum HelpText {
     /// The list of commands.
     static func program(_ commands: [CommandSpec]) -> String {
         var lines = ["usage: worker [run] [flags]", "       worker COMMAND [flags]   worker COMMAND --help", ""]
-        lines += columns(commands.map { (line($0), $0.summary) })
-        lines += ["", "Connects where --database, POSTRIDER_DATABASE, DATABASE_URL or libpq's PG… variables say."]
+        let width = commands.map { line($0).count }.max() ?? 0
+        for group in CommandSpec.Group.allCases {
+            lines.append("\(group.rawValue):")
+            lines += columns(commands.filter { $0.group == group }.map { (line($0), $0.summary) }, width: width)
+            lines.append("")
+        }
         lines += [
-            "Exit codes: 0 clean, 1 what watch, doctor or audit looked at is not well, 64 usage, 69 database not reachable,",
-            "70 internal, 78 schema to migrate.",
+            "The database is the one of --database, POSTRIDER_DATABASE, DATABASE_URL or libpq's variables (PGHOST, …).",
+            "Exit codes: 0 success, 1 the job failed or a check found a fault, 64 wrong usage, 69 no database,",
+            "70 internal error, 78 the schema needs worker migrate.",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -32,6 +37,7 @@ enum HelpText {
                     return ("--\(flag.name) \(flag.placeholder)", meaning)
                 })
         }
+        lines += ["", "Example: worker \(command.example)"]
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -40,8 +46,8 @@ enum HelpText {
         ([command.name] + command.operands.map { $0.isOptional ? "[\($0.name)]" : $0.name }).joined(separator: " ")
     }
 
-    private static func columns(_ rows: [(String, String)]) -> [String] {
-        let width = rows.map(\.0.count).max() ?? 0
+    private static func columns(_ rows: [(String, String)], width: Int? = nil) -> [String] {
+        let width = width ?? rows.map(\.0.count).max() ?? 0
         return rows.map { left, right in
             "  " + left + String(repeating: " ", count: width - left.count + 3) + right
         }

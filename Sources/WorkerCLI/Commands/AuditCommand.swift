@@ -6,15 +6,15 @@ internal import Reactor
 /// `worker audit`: tries the list of hostile inputs on this program, with the installed libcurl and the database.
 enum AuditCommand {
     static let spec = CommandSpec(
-        name: "audit",
-        summary: "send the hostile-input list at itself, and say of each input how it ended",
+        name: "audit", group: .checks,
+        summary: "send hostile inputs to itself, and report how each one ended",
+        example: "audit",
         flags: [Database.flag],
         details: [
-            "Calls go to servers of its own on loopback: forbidden addresses, crooked URLs, proxies, redirects, headers, answers",
-            "and files, each followed by an innocent call. Bad rows go to the database, in a transaction that is rolled back;",
-            "where no database is named and none is found, they are left out. A fault says what was sent, what must become",
-            "of it and what did. Ends with 0 if all ended as they must, with 1 if any did not, with 69 or 78 if the database",
-            "that is named cannot be reached or its schema is not the one of this program.",
+            "The calls go to servers that it starts on loopback: forbidden addresses, malformed URLs, proxies, redirects,",
+            "headers, answers and files. Bad rows go to the database in a transaction that is rolled back. Without a database",
+            "this part is left out. A fault names the input, the expected end and the real end.",
+            "Ends with 0 without faults, with 1 otherwise, with 69 or 78 if the database cannot be used.",
         ],
         run: { (arguments) throws(CommandError) in
             // An error in the connection is reported before the list, where the user sees it.

@@ -6,26 +6,30 @@ internal import PGClient
 /// `worker bench`: inserts jobs into a separate queue, runs them, and prints one table.
 enum BenchCommand {
     static let spec = CommandSpec(
-        name: "bench",
-        summary: "insert jobs, drain them, print one table",
+        name: "bench", group: .checks,
+        summary: "measure how fast this machine drains jobs",
+        example: "bench --jobs 20000 --concurrency 64",
         flags: [
             Database.flag,
             Flag(
                 name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", isOfLineOnly: true,
                 fallback: "20000",
-                meaning: "how many jobs"),
+                meaning: "number of jobs"),
             Flag(
                 name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", isOfLineOnly: true,
                 fallback: "64",
                 meaning: "calls in flight"),
             Flag(
                 name: "url", kind: .text, placeholder: "URL", example: "http://127.0.0.1:8080/",
-                isOfLineOnly: true, fallback: "an nginx of its own", meaning: "what to call"),
+                isOfLineOnly: true, fallback: "an nginx that it starts", meaning: "the URL to call"),
             Flag(
                 name: "prepare", kind: .choice(["on", "off"]), placeholder: "on|off", example: "off", fallback: "on",
                 meaning: "prepared statements; off behind PgBouncer in transaction mode"),
         ],
-        details: ["The jobs stay in the database like any others. No other worker should take every queue meanwhile."],
+        details: [
+            "It inserts jobs, makes their calls and prints one table. The jobs stay in the database.",
+            "Stop other workers that take every queue first.",
+        ],
         run: { (arguments) throws(CommandError) in
             if let url = arguments.text("url") { return try measure(arguments, url: url) }
             let target = try BenchTarget.start()

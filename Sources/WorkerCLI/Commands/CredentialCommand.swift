@@ -11,17 +11,18 @@ enum CredentialCommand {
     private static let limit = 65_536
 
     static let spec = CommandSpec(
-        name: "credential",
-        summary: "set the secrets of a credential (on standard input), or log it out",
+        name: "credential", group: .fleet,
+        summary: "set the secrets of a credential from standard input, or log it out",
+        example: "credential set billing < secret.json",
         operands: [
             CommandSpec.Operand(name: "ACTION", meaning: "set or log-out"),
             CommandSpec.Operand(name: "NAME", meaning: "a credential's name, as in postrider.credentials"),
         ],
         flags: [Database.flag, SecretKey.source.flag],
         details: [
-            "Standard input holds the secret alone (of kind basic: user:password), or an object like",
-            "{\"access_token\": \"…\", \"refresh_token\": \"…\", \"expires_in\": 3600}. It is sealed before it is sent; without a",
-            "key it is sent as it is, and the next worker with a key seals it.",
+            "Standard input holds one secret (for kind basic: user:password), or an object such as",
+            "{\"access_token\": \"…\", \"refresh_token\": \"…\", \"expires_in\": 3600}. It is sealed before it is sent. Without a",
+            "key it is sent unsealed, and the next worker with a key seals it.",
         ],
         run: { (arguments) throws(CommandError) in
             let name = arguments.operands[1]

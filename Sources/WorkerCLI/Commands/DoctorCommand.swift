@@ -5,12 +5,13 @@ internal import PGClient
 /// `worker doctor`: checks everything that a worker with these flags needs, and names remedies.
 enum DoctorCommand {
     static let spec = CommandSpec(
-        name: "doctor",
-        summary: "look at connection, schema, clocks, libcurl and limits, and say what to mend",
+        name: "doctor", group: .checks,
+        summary: "check connection, schema, clocks, libcurl and limits, and say what to repair",
+        example: "doctor --concurrency 64 --http 127.0.0.1:9464",
         flags: RunConfiguration.flags,
         details: [
-            "Takes the flags and the environment of run and changes nothing. Ends with 0 if nothing is a fault, with 1 if",
-            "something is, with 69 or 78 if the database cannot be reached or its schema is not the one of this program.",
+            "It takes the flags and variables of run and changes nothing. Ends with 0 without faults, with 1 otherwise,",
+            "with 69 or 78 if the database cannot be used.",
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)

@@ -5,9 +5,10 @@ internal import JobModel
 /// `worker help` and `worker version`, in addition to `--help` and `--version`.
 enum HelpCommands {
     static let help = CommandSpec(
-        name: "help",
-        summary: "print the list of commands, or what one of them takes",
-        operands: [CommandSpec.Operand(name: "COMMAND", meaning: "the command to tell of", isOptional: true)],
+        name: "help", group: .help,
+        summary: "show the commands, or the flags of one command",
+        example: "help retry",
+        operands: [CommandSpec.Operand(name: "COMMAND", meaning: "the command to describe", isOptional: true)],
         run: { (arguments) throws(CommandError) in
             if let name = arguments.operands.first {
                 Terminal.write(HelpText.command(try Program.command(named: name)))
@@ -18,8 +19,9 @@ enum HelpCommands {
         })
 
     static let version = CommandSpec(
-        name: "version",
-        summary: "print the version of this program",
+        name: "version", group: .help,
+        summary: "show the version of this program",
+        example: "version",
         run: { (_) throws(CommandError) in
             tellVersion()
             return .clean

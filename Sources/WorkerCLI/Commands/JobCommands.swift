@@ -20,8 +20,9 @@ enum JobCommands {
     }
 
     static let explain = CommandSpec(
-        name: "explain",
-        summary: "say why a job is not running and when it will",
+        name: "explain", group: .jobs,
+        summary: "say why a job waits, and when it will run",
+        example: "explain 42",
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
@@ -36,8 +37,9 @@ enum JobCommands {
         })
 
     static let cancel = CommandSpec(
-        name: "cancel",
-        summary: "cancel a job, waiting or running",
+        name: "cancel", group: .jobs,
+        summary: "cancel a job that waits or runs",
+        example: "cancel 42",
         operands: [id], flags: [Database.flag],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
@@ -48,8 +50,9 @@ enum JobCommands {
         })
 
     static let retry = CommandSpec(
-        name: "retry",
-        summary: "run a finished job once more",
+        name: "retry", group: .jobs,
+        summary: "run an ended job again",
+        example: "retry 42",
         operands: [id],
         flags: [
             Database.flag,
@@ -58,7 +61,7 @@ enum JobCommands {
                 meaning: "send a new Idempotency-Key, so that the API acts again"),
             Flag(
                 name: "from-start", kind: .toggle, isOfLineOnly: true,
-                meaning: "of a job with paginate: remove its pages and fetch the list again"),
+                meaning: "if the job has paginate: remove its pages and fetch the list again"),
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)

@@ -6,8 +6,9 @@ internal import PGClient
 /// `worker jobs`: lists jobs, newest first.
 enum JobsCommand {
     static let spec = CommandSpec(
-        name: "jobs",
+        name: "jobs", group: .jobs,
         summary: "list jobs, newest first",
+        example: "jobs --state failed --queue mail --limit 20",
         flags: [
             Database.flag,
             Flag(
@@ -19,7 +20,7 @@ enum JobsCommand {
             Flag(
                 name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isOfLineOnly: true,
                 fallback: "50",
-                meaning: "at most so many"),
+                meaning: "the most jobs"),
             Flag(
                 name: "json", kind: .toggle, isOfLineOnly: true,
                 meaning: "one JSON object a line, all columns of job_status"),

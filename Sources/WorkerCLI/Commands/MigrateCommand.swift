@@ -6,8 +6,9 @@ internal import PGClient
 /// `worker migrate`: brings the schema up to date, or shows its state.
 enum MigrateCommand {
     static let spec = CommandSpec(
-        name: "migrate",
-        summary: "bring the database up to date",
+        name: "migrate", group: .start,
+        summary: "create or upgrade the schema in the database",
+        example: "migrate --database postgresql://app@db/app",
         flags: [
             Database.flag,
             Flag(
@@ -20,9 +21,9 @@ enum MigrateCommand {
                 meaning: "change nothing; show a file of migrations/ as it is applied, planner settings included"),
             Flag(
                 name: "no-roles", kind: .toggle,
-                isOfLineOnly: true, meaning: "make no roles and leave privileges alone; all belongs to who migrates"),
+                isOfLineOnly: true, meaning: "make no roles and change no privileges; all objects belong to the login"),
         ],
-        details: ["All or nothing, in one transaction; several at once wait for each other."],
+        details: ["It runs in one transaction. Several at the same time wait for each other."],
         run: { (arguments) throws(CommandError) in
             if let name = arguments.text("print") { return try show(name) }
             let connection = try Database.connect(arguments, readsOnly: arguments.isOn("status"))

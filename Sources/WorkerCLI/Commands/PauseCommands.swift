@@ -6,11 +6,12 @@ internal import PGClient
 /// The commands that pause and resume queues and lanes.
 enum PauseCommands {
     static let queue = CommandSpec(
-        name: "queue",
-        summary: "pause a queue or let it run again",
-        operands: [verb, CommandSpec.Operand(name: "NAME", meaning: "the queue, as jobs.queue names it")],
+        name: "queue", group: .fleet,
+        summary: "pause or resume a queue",
+        example: "queue pause mail",
+        operands: [verb, CommandSpec.Operand(name: "NAME", meaning: "the queue, as in jobs.queue")],
         flags: [Database.flag],
-        details: ["While a queue is paused none of its jobs is called; calls under way go on."],
+        details: ["While a queue is paused, none of its jobs is called. Running calls go on."],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments)
             let isPause = try pauses(arguments)
@@ -25,19 +26,21 @@ enum PauseCommands {
         })
 
     static let lane = CommandSpec(
-        name: "lane",
-        summary: "pause a lane or let it run again",
+        name: "lane", group: .fleet,
+        summary: "pause or resume a lane",
+        example: "lane pause api.example.com:443 --until '2026-12-24 18:00+01'",
         operands: [
-            verb, CommandSpec.Operand(name: "NAME", meaning: "a job's own, else its service's name, else host:port"),
+            verb, CommandSpec.Operand(name: "NAME", meaning: "jobs.lane, or the name of the service, or host:port"),
         ],
         flags: [
             Flag(
                 name: "until", kind: .text, placeholder: "TIME", example: "\"2026-12-24 18:00+01\"",
-                isOfLineOnly: true, fallback: "until resumed", meaning: "when the pause ends, as PostgreSQL reads times"
+                isOfLineOnly: true, fallback: "until resumed",
+                meaning: "the end of the pause, a time that PostgreSQL can read"
             ),
             Database.flag,
         ],
-        details: ["While a lane is paused no call of it begins; calls under way go on."],
+        details: ["While a lane is paused, none of its calls begins. Running calls go on."],
         run: { (arguments) throws(CommandError) in
             let isPause = try pauses(arguments)
             let until = arguments.text("until")
@@ -59,7 +62,7 @@ enum PauseCommands {
             return try printState(sql, arguments, connection)
         })
 
-    private static let verb = CommandSpec.Operand(name: "pause|resume", meaning: "what to do")
+    private static let verb = CommandSpec.Operand(name: "pause|resume", meaning: "the action")
 
     /// Whether the first operand is `pause`.
     ///

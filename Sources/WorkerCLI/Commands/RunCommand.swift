@@ -10,13 +10,14 @@ internal import PGClient
 /// `worker [run]`: makes calls until a signal. With `--once` it stops when no call is left.
 enum RunCommand {
     static let spec = CommandSpec(
-        name: "run",
-        summary: "make the calls; what worker does without a command",
+        name: "run", group: .start,
+        summary: "claim jobs and make their calls; worker without a command does the same",
+        example: "run --concurrency 64 --http 127.0.0.1:9464",
         flags: RunConfiguration.flags,
         details: [
-            "SIGTERM, SIGINT or SIGHUP (unless ignored, as by nohup): claim no more, finish what runs, hand the rest back; a",
-            "second signal stops at once.",
-            "With --once it ends in the same way, with 0, when nothing is ready and nothing runs: for cron, CI and tests.",
+            "On SIGTERM, SIGINT or SIGHUP it claims no more jobs, finishes running calls within --drain and hands the others",
+            "back. A second signal stops it at once. Under nohup, SIGHUP is ignored.",
+            "With --once it ends in the same way when no job is ready or running: for cron, CI and tests.",
         ],
         run: { (arguments) throws(CommandError) in
             let configuration = try RunConfiguration(arguments)

@@ -6,8 +6,9 @@ internal import PGClient
 /// `worker show ID`: all facts about one job, and its attempts.
 enum ShowCommand {
     static let spec = CommandSpec(
-        name: "show",
-        summary: "show one job, its answer and its tries",
+        name: "show", group: .jobs,
+        summary: "show a job, its answer and its attempts",
+        example: "show 42",
         operands: [JobCommands.id],
         flags: [Database.flag],
         run: { (arguments) throws(CommandError) in

@@ -10,14 +10,15 @@ enum SubmitCommand {
     private static let limit = 2 << 20
 
     static let spec = CommandSpec(
-        name: "submit",
-        summary: "insert what a JSON object describes, a job or a tree of jobs; prints its id",
+        name: "submit", group: .jobs,
+        summary: "insert the job, batch or chain of a JSON file, and print its id",
+        example: "submit chain.json",
         operands: [CommandSpec.Operand(name: "FILE", meaning: "a file with one JSON object, or - for standard input")],
         flags: [Database.flag],
         details: [
             "The keys are the columns of postrider.jobs, and \"chain\" and \"batch\", as in postrider.submit(jsonb).",
-            "On a terminal, the number of its children follows the id of a batch or chain.",
-            "A job left out by on_duplicate skip prints no id; that is said on standard error, and no failure.",
+            "On a terminal, the number of members follows the id of a batch or chain.",
+            "If on_duplicate skip leaves the job out, no id is printed, standard error says so, and the command succeeds.",
         ],
         run: { (arguments) throws(CommandError) in
             let path = arguments.operands[0]

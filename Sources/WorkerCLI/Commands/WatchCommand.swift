@@ -7,17 +7,18 @@ internal import Reactor
 /// `worker watch [ID]`: the progress of a job and all jobs below it, drawn twice a second.
 enum WatchCommand {
     static let spec = CommandSpec(
-        name: "watch",
-        summary: "watch a job, batch or chain until it has ended; without ID all that is under way",
+        name: "watch", group: .jobs,
+        summary: "follow a job, batch or chain until it ends; without ID everything that runs",
+        example: "watch 42",
         operands: [
             CommandSpec.Operand(
-                name: "ID", meaning: "the job's id; without it every batch, chain and transfer under way, until Ctrl-C",
+                name: "ID", meaning: "the job's id; without it each running batch, chain and transfer, until Ctrl-C",
                 isID: true, isOptional: true)
         ],
         flags: [Database.flag],
         details: [
-            "Draws bars on a terminal; elsewhere it prints a line for each change.",
-            "Ends with 0 when the job has succeeded or was skipped, with 1 when it ended otherwise, or when a signal came first.",
+            "On a terminal it draws bars. Otherwise it prints a line for each change.",
+            "Ends with 0 if the job succeeded or was skipped, with 1 if it ended in another state or a signal came first.",
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
