@@ -26,10 +26,11 @@ parts:
 build: parts ## Build the release worker, .build/release/worker
 	$(SWIFT) build -c release --static-swift-stdlib --product worker
 
-generate: parts ## Rebuild the generated files: lists of migrations, schema fixture
+generate: parts ## Rebuild the generated files: lists of migrations, schema fixture, references
 	@.postrider/venv/bin/python scripts/generate_lists.py
 	$(SWIFT) build --product worker
 	@scripts/generate_schema.sh "$$($(SWIFT) build --show-bin-path)/worker"
+	@.postrider/venv/bin/python scripts/generate_reference.py "$$($(SWIFT) build --show-bin-path)/worker"
 
 demo: build ## Run real calls against httpbin on a private PostgreSQL, show the views
 	@scripts/demo.sh $(WORKER)

@@ -27,7 +27,7 @@ let slim: [LinkerSetting] = [
 
 /// The tests of the whole product: workers, databases and servers together. One target for each group of topics.
 let integrationTests: [Target] = [
-    "Admin", "Callbacks", "Credentials", "Insert", "Lanes", "Outages", "Pages", "Queue", "Requests", "Roles", "Servers",
+    "Admin", "Callbacks", "Credentials", "Docs", "Insert", "Lanes", "Outages", "Pages", "Queue", "Requests", "Roles", "Servers",
     "Storms", "Trees", "Workers",
 ].map { topic in
     .testTarget(

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
-# setup.sh --without-browser leaves out the packages that only tests of the dashboard need, 350 MB.
+# setup.sh --without-browser leaves out the packages that only some tests need: a browser (350 MB) for the dashboard,
+# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,10 +40,10 @@ missing_packages() {
         if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes; fi
     done
     [[ $server == yes ]] || echo postgresql
-    local -a browser=(chromium chromium-driver)
-    # Without root and without a browser, the tests of the dashboard are skipped.
-    if [[ $without_browser == yes ]] || ((EUID != 0)); then browser=(); fi
-    for package in "${browser[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
+    local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord)
+    # Without root they are not asked for. The tests of the dashboard and the examples in Go and Ruby are then skipped.
+    if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
+    for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
     done
