@@ -18,7 +18,7 @@ RAW = REPOSITORY / "bench/results/raw"
 
 
 def arguments() -> argparse.ArgumentParser:
-    """One subcommand per scenario, and `all` (the default) with each scenario's own defaults."""
+    """One subcommand per scenario, and `all` (the default), which runs the scenarios with their defaults."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--rounds", type=_positive, default=3, help="repetitions; contenders alternate within each")
     common.add_argument("--concurrency", type=_positive, default=64, help="calls in flight per worker")
@@ -27,7 +27,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench/run.sh", description="Measures Postrider beside a floor and its peers.")
     commands = parser.add_subparsers(dest="scenario", required=True)
-    commands.add_parser("all", parents=[common], help="every scenario with its defaults")
+    commands.add_parser("all", parents=[common], help="every scenario except steady, with its defaults")
     for name, kind in SCENARIOS.items():
         text = (sys.modules[kind.__module__].__doc__ or "").split(": ", 1)[-1]
         kind.add_options(commands.add_parser(name, parents=[common], help=text))
@@ -40,6 +40,8 @@ def chosen(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list
         return [SCENARIOS[options.scenario](options)]
     scenarios = []
     for name, kind in SCENARIOS.items():
+        if not kind.in_all:
+            continue
         own = parser.parse_args([name])
         own.concurrency = options.concurrency
         scenarios.append(kind(own))
@@ -54,7 +56,7 @@ def measure(
         for number in range(1, rounds + 1):
             for contender in filter(scenario.fits, contenders):
                 started = time.monotonic()
-                report.add(scenario.name, contender.name, number, scenario.run(bench, contender))
+                report.add(scenario, contender.name, number, scenario.run(bench, contender))
                 took = time.monotonic() - started
                 print(f"bench: {scenario.name} {number}/{rounds} {contender.name}: {took:.0f} s", file=sys.stderr)
 
@@ -63,6 +65,7 @@ def main() -> None:
     """Sets up, measures and prints the table, after an interrupt with the figures so far. Leaves nothing running."""
     parser = arguments()
     options = parser.parse_args(sys.argv[1:] or ["all"])
+    scenarios = chosen(parser, options)
     contenders = [CONTENDERS[name](REPOSITORY, BUILD) for name in options.contenders]
     report = Report(RAW, options.contenders)
     # SIGINT too, because a shell that starts this program in the background makes it ignore SIGINT.
@@ -70,7 +73,7 @@ def main() -> None:
         signal.signal(number, _interrupt)
     try:
         with Workbench(BUILD) as bench:
-            measure(bench, chosen(parser, options), contenders, options.rounds, report)
+            measure(bench, scenarios, contenders, options.rounds, report)
     except KeyboardInterrupt:
         sys.exit(130)
     finally:

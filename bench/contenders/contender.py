@@ -22,6 +22,8 @@ class Contender(ABC):
     load_later_sql: str | None = None
     #: Adds one call and wakes an idle worker.
     insert_sql: str
+    #: Adds one call for each URL of an array, in one statement, and wakes an idle worker.
+    insert_many_sql: str
     #: The number of jobs that are finished with their result stored.
     finished_sql: str
     #: The number of results with status 200 and a whole body. The targets (stamp_target.c, nginx.conf.in) send about

@@ -15,6 +15,8 @@ class Floor(Contender):
         "insert into jobs (url, run_at)"
         " select %(url)s::text, now() + interval '1 day' from generate_series(1, %(count)s)")
     insert_sql = "with added as (insert into jobs (url) values (%s::text)) select pg_notify('floor', '')"
+    insert_many_sql = (
+        "with added as (insert into jobs (url) select unnest(%s::text[])) select pg_notify('floor', '')")
     finished_sql = "select count(*) from results"
     kept_sql = "select count(*) from results where status = 200 and length(body) > 200"
     claim_pattern = "%skip locked%"

@@ -11,7 +11,7 @@ from contenders.contender import Contender
 _ENQUEUE = """
 with added as (
   insert into pgqueuer (priority, entrypoint, payload, execute_after, status)
-  select 0, 'call', convert_to({url}::text, 'UTF8'), now(), 'queued' from generate_series(1, {count})
+  select 0, 'call', convert_to({url}::text, 'UTF8'), now(), 'queued' from {rows}
   returning id, entrypoint, priority)
 insert into pgqueuer_log (job_id, status, entrypoint, priority) select id, 'queued', entrypoint, priority from added
 """
@@ -21,8 +21,9 @@ class PgQueuer(Contender):
     """Each job: a GET with aiohttp, one INSERT of the result through asyncpg (peers/pgqueuer_worker.py)."""
 
     name = "pgqueuer"
-    load_sql = _ENQUEUE.format(url="%(url)s", count="%(count)s")
-    insert_sql = _ENQUEUE.format(url="%s", count="1")
+    load_sql = _ENQUEUE.format(url="%(url)s", rows="generate_series(1, %(count)s)")
+    insert_sql = _ENQUEUE.format(url="%s", rows="generate_series(1, 1)")
+    insert_many_sql = _ENQUEUE.format(url="url", rows="unnest(%s::text[]) url")
     # A job leaves the queue only after its result is stored.
     finished_sql = "select case when exists (select from pgqueuer) then 0 else (select count(*) from results) end"
     kept_sql = "select count(*) from results where status = 200 and length(body) > 200"

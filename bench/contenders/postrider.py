@@ -27,6 +27,7 @@ class Postrider(Contender):
         "insert into postrider.jobs (url, run_at)"
         " select %(url)s::text, now() + interval '1 day' from generate_series(1, %(count)s)")
     insert_sql = "insert into postrider.jobs (url) values (%s::text)"
+    insert_many_sql = "insert into postrider.jobs (url) select unnest(%s::text[])"
     # The table is chosen at run time, so that builds with one schema and with two can be measured in turn.
     finished_sql = (
         "select (xpath('//count/text()', query_to_xml(format('select count(*) from %s', coalesce("

@@ -12,7 +12,7 @@ _DEFER = """
 select procrastinate_defer_jobs_v1(array(
   select row('default', 'call', 0, null, null, jsonb_build_object('url', {url}::text), null)
     ::procrastinate_job_to_defer_v1
-  from generate_series(1, {count})))
+  from {rows}))
 """
 
 
@@ -20,8 +20,9 @@ class Procrastinate(Contender):
     """Each job: a GET with aiohttp, one INSERT of the result through asyncpg (peers/procrastinate_worker.py)."""
 
     name = "procrastinate"
-    load_sql = _DEFER.format(url="%(url)s", count="%(count)s")
-    insert_sql = _DEFER.format(url="%s", count="1")
+    load_sql = _DEFER.format(url="%(url)s", rows="generate_series(1, %(count)s)")
+    insert_sql = _DEFER.format(url="%s", rows="generate_series(1, 1)")
+    insert_many_sql = _DEFER.format(url="url", rows="unnest(%s::text[]) url")
     finished_sql = (
         "select least((select count(*) from results),"
         " (select count(*) from procrastinate_jobs where status = 'succeeded'))")

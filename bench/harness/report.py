@@ -8,7 +8,7 @@ import statistics
 import time
 from pathlib import Path
 
-from scenarios import SCENARIOS
+from scenarios import Figure, Scenario
 
 FLOOR = "floor"
 
@@ -21,12 +21,14 @@ class Report:
         self.raw = directory / time.strftime("%Y%m%d-%H%M%S.jsonl", time.gmtime())
         self._names = names
         self._records: list[dict[str, object]] = []
+        self._figures: dict[str, list[Figure]] = {}
 
-    def add(self, scenario: str, contender: str, round_number: int, values: dict[str, object]) -> None:
+    def add(self, scenario: Scenario, contender: str, round_number: int, values: dict[str, object]) -> None:
         """Writes the record at once, so that an interrupted run keeps its measurements."""
-        record = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "scenario": scenario,
+        record = {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "scenario": scenario.name,
                   "contender": contender, "round": round_number, **values}
         self._records.append(record)
+        self._figures[scenario.name] = scenario.figures
         with open(self.raw, "a") as file:
             file.write(json.dumps(record) + "\n")
 
@@ -35,11 +37,11 @@ class Report:
         compared = [name for name in self._names if name != FLOOR] if FLOOR in self._names else []
         head = ["scenario", "figure", *self._names, *(f"{name} ÷ {FLOOR}" for name in compared)]
         lines = [_row(head), _row(["---"] * len(head))]
-        for scenario in dict.fromkeys(record["scenario"] for record in self._records):
-            for figure in SCENARIOS[str(scenario)].figures:
+        for scenario, figures in self._figures.items():
+            for figure in figures:
                 cells = [self._median(scenario, name, figure.key) for name in self._names]
                 ratios = [self._ratio(scenario, name, figure.key) if figure.compare else "" for name in compared]
-                lines.append(_row([str(scenario), figure.label, *cells, *ratios]))
+                lines.append(_row([scenario, figure.label, *cells, *ratios]))
         return "\n".join(lines)
 
     def _values(self, scenario: object, contender: str, key: str) -> dict[int, float]:

@@ -108,6 +108,8 @@ class Nginx(Target):
 class StampTarget(Target):
     """Reports when calls arrived, and can delay its answers."""
 
+    NUMBERS = 1 << 24  # STAMPS in stamp_target.c: the number of a call is below it
+
     def __init__(self, program: Path, run: Path, port: int):
         super().__init__(Process("stamp_target", [str(program), str(port)], run / "stamp_target.out"), port)
 
@@ -115,9 +117,13 @@ class StampTarget(Target):
         """Forgets all arrivals."""
         self.ask("/clear")
 
-    def arrivals(self) -> dict[int, int]:
-        """The wall clock of each call's first arrival in ns, by the number of the call."""
-        pairs = (line.split() for line in self.ask("/stamps").splitlines())
+    def arrived(self) -> int:
+        """The number of different calls that have arrived."""
+        return int(self.ask("/arrived"))
+
+    def arrivals(self, first: int = 0, end: int = NUMBERS) -> dict[int, int]:
+        """The wall clock of each call's first arrival in ns, by the number of the call: `first` <= number < `end`."""
+        pairs = (line.split() for line in self.ask(f"/stamps/{first}/{end}").splitlines())
         return {int(number): int(stamp) for number, stamp in pairs}
 
     def waiting(self) -> int:

@@ -9,8 +9,9 @@ from scenarios.latency import Latency
 from scenarios.memory import Memory
 from scenarios.pinned import Pinned
 from scenarios.rich import Rich
+from scenarios.steady import Steady
 from scenarios.trees import Trees
-from scenarios.scenario import Scenario
+from scenarios.scenario import Figure, Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes)}
+    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady)}

@@ -54,12 +54,12 @@ class Latency(Scenario):
         inserts = sorted((returned[number] - sent[number]) / 1e6 for number in range(count))
         return {
             "inserts": count,
-            "p50_ms": _quantile(waits, 0.50),
-            "p90_ms": _quantile(waits, 0.90),
-            "p99_ms": _quantile(waits, 0.99),
+            "p50_ms": quantile(waits, 0.50),
+            "p90_ms": quantile(waits, 0.90),
+            "p99_ms": quantile(waits, 0.99),
             "max_ms": waits[-1],
-            "insert_p50_ms": _quantile(inserts, 0.50),
-            "insert_p99_ms": _quantile(inserts, 0.99),
+            "insert_p50_ms": quantile(inserts, 0.50),
+            "insert_p99_ms": quantile(inserts, 0.99),
         }
 
     @staticmethod
@@ -78,5 +78,6 @@ class Latency(Scenario):
         time.sleep(QUIET_S)
 
 
-def _quantile(ascending: list[float], part: float) -> float:
+def quantile(ascending: list[float], part: float) -> float:
+    """The value at this part of the list, for example 0.99 for the p99."""
     return ascending[min(len(ascending) - 1, int(len(ascending) * part))]

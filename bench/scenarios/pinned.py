@@ -59,7 +59,7 @@ class Pinned(Scenario):
             old = bench.cluster.connect(database.session.info.dbname) if held else nullcontext()
             with old as transaction:
                 if transaction:
-                    _pin(transaction)
+                    pin(transaction)
                 contender.load(database.session, jobs, bench.nginx.base_url + "/call")
                 database.settle()
                 before = bench.nginx.requests()
@@ -71,7 +71,7 @@ class Pinned(Scenario):
         return rates(samples, window, jobs)
 
 
-def _pin(session: psycopg.Connection) -> None:
+def pin(session: psycopg.Connection) -> None:
     """Takes a snapshot and a transaction id that stay until the session ends."""
     session.execute("begin isolation level repeatable read")
     session.execute("select pg_current_xact_id()")

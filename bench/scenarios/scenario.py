@@ -23,6 +23,7 @@ class Scenario(ABC):
 
     name: str
     figures: list[Figure]
+    in_all = True  # whether `all` includes it
 
     def __init__(self, options: argparse.Namespace):
         self.options = options

@@ -4,11 +4,14 @@
 //
 //   /stamp/N     stores the wall clock (ns) of the first arrival of N, 0 <= N < STAMPS.
 //   /stamps      returns all stamps as lines "N ns".
+//   /stamps/A/B  returns the stamps of A <= N < B.
+//   /arrived     returns the number of stamps.
 //   /clear       deletes all stamps.
+//
 //   /delay/MS    answers after MS. Answers leave in order of arrival, so use one MS at a time.
 //   /waiting     returns the number of delayed answers that are not sent yet.
 //
-// Other paths are answered at once. Every answer except /stamps and /waiting is about 300 bytes of JSON.
+// Other paths are answered at once. Every answer except /stamps, /arrived and /waiting is about 300 bytes of JSON.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 16384, REQUEST_BYTES = 8192, STAMPS = 1 << 16, DELAYED = 1 << 16, EVENTS = 512 };
+enum { CONNECTIONS = 16384, REQUEST_BYTES = 8192, STAMPS = 1 << 24, DELAYED = 1 << 16, EVENTS = 512 };
 
 typedef struct {
     char bytes[REQUEST_BYTES];
@@ -39,6 +42,7 @@ typedef struct {
 
 static Connection *connections[CONNECTIONS];
 static int64_t stamps[STAMPS];
+static int stamps_end, stamps_count;  // no number from stamps_end on has a stamp
 static Delayed delayed[DELAYED];
 static unsigned delayed_first, delayed_end;
 static char answer[1024];
@@ -74,10 +78,29 @@ static void send_text(int socket, const char *text, size_t length) {
     send_all(socket, text, length);
 }
 
-static void send_stamps(int socket) {
-    char *text = malloc(STAMPS * 32);
+static void send_number(int socket, unsigned number) {
+    char text[32];
+    send_text(socket, text, snprintf(text, sizeof text, "%u\n", number));
+}
+
+static void store_stamp(long number) {
+    if (number < 0 || number >= STAMPS || stamps[number]) return;
+    stamps[number] = clock_ns(CLOCK_REALTIME);
+    stamps_count++;
+    if (number >= stamps_end) stamps_end = number + 1;
+}
+
+static void clear_stamps(void) {
+    memset(stamps, 0, stamps_end * sizeof *stamps);
+    stamps_end = stamps_count = 0;
+}
+
+static void send_stamps(int socket, int first, int end) {
+    if (first < 0) first = 0;
+    if (end > stamps_end) end = stamps_end;
+    char *text = malloc(end > first ? (size_t)(end - first) * 32 : 1);
     size_t length = 0;
-    for (int i = 0; i < STAMPS; i++)
+    for (int i = first; i < end; i++)
         if (stamps[i]) length += sprintf(text + length, "%d %lld\n", i, (long long)stamps[i]);
     send_text(socket, text, length);
     free(text);
@@ -85,8 +108,7 @@ static void send_stamps(int socket) {
 
 static void serve(int socket, const char *path) {
     if (!strncmp(path, "/stamp/", 7)) {
-        long number = strtol(path + 7, NULL, 10);
-        if (number >= 0 && number < STAMPS && !stamps[number]) stamps[number] = clock_ns(CLOCK_REALTIME);
+        store_stamp(strtol(path + 7, NULL, 10));
     } else if (!strncmp(path, "/delay/", 7)) {
         if (delayed_end - delayed_first < DELAYED) {
             int64_t due = now_ms() + strtol(path + 7, NULL, 10);
@@ -94,13 +116,17 @@ static void serve(int socket, const char *path) {
             return;
         }
     } else if (!strcmp(path, "/clear")) {
-        memset(stamps, 0, sizeof stamps);
-    } else if (!strcmp(path, "/stamps")) {
-        send_stamps(socket);
+        clear_stamps();
+    } else if (!strncmp(path, "/stamps", 7)) {
+        int first = 0, end = STAMPS;
+        sscanf(path, "/stamps/%d/%d", &first, &end);
+        send_stamps(socket, first, end);
+        return;
+    } else if (!strcmp(path, "/arrived")) {
+        send_number(socket, stamps_count);
         return;
     } else if (!strcmp(path, "/waiting")) {
-        char text[32];
-        send_text(socket, text, snprintf(text, sizeof text, "%u\n", delayed_end - delayed_first));
+        send_number(socket, delayed_end - delayed_first);
         return;
     }
     send_all(socket, answer, answer_length);
