@@ -23,19 +23,22 @@ create table postrider.settings (
 insert into postrider.settings default values;
 comment on table postrider.settings is
   'one row with the settings of the whole fleet; workers read it when they register';
-comment on column postrider.settings.installation is 'first part of every Idempotency-Key';
+comment on column postrider.settings.only_row is 'always true, so that the table has one row';
+comment on column postrider.settings.installation is
+  'first part of every Idempotency-Key; a second live copy of the database needs another value';
 comment on column postrider.settings.idempotency_header is
-  'header that carries the key of a job in all its attempts; not sent with GET, HEAD and OPTIONS';
+  'name of the header that carries the key of a job in all its attempts; not sent with GET, HEAD and OPTIONS';
 comment on column postrider.settings.max_request_body is
-  'most bytes of a request body as it is sent (64 KiB to 512 MiB), without streamed files of body_parts';
+  'largest request body in bytes as sent, 64 KiB to 512 MiB; streamed files of body_parts do not count';
 comment on column postrider.settings.judge_timeout is
-  'time for expensive expressions of one answer or step, 10 ms to 1 min; beyond it the job fails as too_expensive';
+  'time limit for the expensive expressions of one answer or step, 10 ms to 1 min; above it the job fails with '
+  'too_expensive';
 comment on column postrider.settings.cache_max_bytes is
-  'most bytes in the cache; beyond it the least recently used entries are removed';
+  'largest size of the cache in bytes; above it the least recently used entries are removed';
 comment on column postrider.settings.retention is
-  'how long jobs are kept after their end, batches and chains as a whole; null: without limit';
+  'how long ended jobs are kept, batches and chains as a whole; null: without limit';
 comment on column postrider.settings.failed_retention is
-  'the same for jobs that failed, expired or ended unknown; null: without limit';
+  'how long jobs are kept that failed, expired or ended unknown; null: without limit';
 
 -- Error codes
 
@@ -46,59 +49,71 @@ create table postrider.error_codes (
   retryable boolean not null,
   meaning text not null
 );
-comment on table postrider.error_codes is 'the closed list of values of error_code';
+comment on table postrider.error_codes is 'all values of error_code, with their meaning';
+comment on column postrider.error_codes.code is 'value of error_code in job_status, attempts and recent_failures';
+comment on column postrider.error_codes.number is 'fixed number of the code, for programs that store numbers';
+comment on column postrider.error_codes.class is
+  'network, answer, refused (before the call), token, envelope, tree (batches, chains, pages), life (of the job) or '
+  'files';
+comment on column postrider.error_codes.retryable is
+  'true: a retry may help; for http_status the status decides, for file the cause';
+comment on column postrider.error_codes.meaning is 'what happened, in one sentence';
 insert into postrider.error_codes (code, number, class, retryable, meaning) values
   ('dns', 201, 'network', true, 'the host name could not be resolved'),
-  ('connect', 202, 'network', true, 'nothing accepted the connection'),
-  ('connect_timeout', 102, 'network', true, 'the connection was not up within the connect limit'),
-  ('tls', 203, 'network', true, 'the TLS handshake broke off'),
-  ('tls_verify', 204, 'network', false, 'the server''s certificate is not to be trusted'),
-  ('proxy', 205, 'network', true, 'the proxy refused or failed'),
-  ('send', 206, 'network', true, 'the request could not be sent whole'),
-  ('first_byte_timeout', 207, 'network', true, 'the answer did not begin within the first-byte limit'),
-  ('slow', 208, 'network', true, 'the transfer stayed below the low-speed limit'),
+  ('connect', 202, 'network', true, 'no server accepted the connection'),
+  ('connect_timeout', 102, 'network', true, 'the connection took longer than services.connect_timeout (default 10 s)'),
+  ('tls', 203, 'network', true, 'the TLS handshake failed'),
+  ('tls_verify', 204, 'network', false, 'the certificate of the server is not trusted'),
+  ('proxy', 205, 'network', true, 'the proxy refused the call or failed'),
+  ('send', 206, 'network', true, 'the request could not be sent completely'),
+  ('first_byte_timeout', 207, 'network', true, 'the answer did not begin within services.first_byte_timeout'),
+  ('slow', 208, 'network', true, 'the transfer stayed below the minimum speed for too long'),
   ('timeout', 101, 'network', true, 'the attempt took longer than the job''s timeout'),
   ('reset', 209, 'network', true, 'the connection was reset or closed before the answer'),
-  ('empty_reply', 210, 'network', true, 'the server closed the connection without a byte'),
+  ('empty_reply', 210, 'network', true, 'the server closed the connection without sending a byte'),
   ('truncated', 211, 'network', true, 'the body ended before its announced length'),
-  ('too_large', 212, 'network', false, 'the body is larger than the limit'),
-  ('headers_too_large', 213, 'network', false, 'the header lines are larger than the limit'),
-  ('decode', 214, 'network', true, 'the body''s content encoding is broken; tried again once'),
-  ('http_status', -8, 'answer', false, 'the status is not among ok_statuses; some statuses are tried again'),
-  ('http_429', 429, 'answer', true, 'the server asked to slow down'),
-  ('json_invalid', 301, 'answer', false, 'the body is not JSON, or JSON that jsonb cannot hold'),
+  ('too_large', 212, 'network', false, 'the body, or the list of all pages, is larger than its limit'),
+  ('headers_too_large', 213, 'network', false, 'the headers of the answer are larger than the limit'),
+  ('decode', 214, 'network', true,
+    'the content encoding of the body is broken; retried once if the method is idempotent'),
+  ('http_status', -8, 'answer', false, 'the status is not in ok_statuses; some statuses, such as 503, are retried'),
+  ('http_429', 429, 'answer', true,
+    'the server limits the rate of calls (429); the lane pauses, and the attempt is not counted'),
+  ('json_invalid', 301, 'answer', false, 'the body is not JSON, or jsonb cannot store it'),
   ('xml_invalid', 302, 'answer', false, 'the body is not well-formed XML'),
-  ('validator', -9, 'answer', false, 'the JSON has not the shape that the job asked for'),
-  ('envelope', 303, 'answer', false, 'the code inside the answer is not a success'),
-  ('no_data', 105, 'answer', false, 'the answer holds no data of the kind asked for'),
-  ('no_more_data', 106, 'answer', false, 'a later page has no list where those before had one'),
+  ('validator', -9, 'answer', false, 'the JSON does not match the validator of the job'),
+  ('envelope', 303, 'answer', false, 'the code in the answer is not a success code of services.envelope'),
+  ('no_data', 105, 'answer', false,
+    'the answer has no data of the requested type, or an empty result with require_data'),
+  ('no_more_data', 106, 'answer', false, 'a later page has no list, although earlier pages had one'),
   ('too_expensive', 304, 'answer', false,
     'an expression of the job takes longer than settings.judge_timeout; simplify it'),
   ('bad_url', 401, 'refused', false, 'the URL cannot be called'),
-  ('denied_address', 402, 'refused', false, 'the address is private and private networks are not allowed'),
-  ('denied_redirect', 403, 'refused', false, 'a redirect led where calls may not go, or there were too many'),
-  ('bad_header', 404, 'refused', false, 'a header name or value breaks the grammar'),
-  ('template', 405, 'refused', false, 'a template could not be filled'),
+  ('denied_address', 402, 'refused', false, 'the address is private, and allow_private_network is false'),
+  ('denied_redirect', 403, 'refused', false,
+    'a redirect or next page leads to a forbidden URL, or there were more than max_redirects'),
+  ('bad_header', 404, 'refused', false, 'the name or value of a header is not valid'),
+  ('template', 405, 'refused', false, 'a template could not be filled, for example because a value is missing'),
   ('config', 406, 'refused', false, 'a row that the job refers to is missing or wrong'),
   ('not_logged_in', 407, 'refused', false, 'the job needs a credential that is logged off'),
   ('refresh_failed', 501, 'token', true, 'the token could not be refreshed'),
-  ('rejected_after_refresh', 502, 'token', false, 'the server refuses a token that is fresh'),
+  ('rejected_after_refresh', 502, 'token', false, 'the server refuses a newly fetched token'),
   ('refresh_excessive', 503, 'token', false, 'the token was refreshed too often in a short time'),
-  ('token_expired', 801, 'envelope', false, 'the answer says that the token has expired'),
-  ('logged_out', 802, 'envelope', false, 'the answer says that the user is logged out'),
+  ('token_expired', 801, 'envelope', false, 'the code in the answer means an expired token, by services.envelope'),
+  ('logged_out', 802, 'envelope', false, 'the code in the answer means a logged-out user, by services.envelope'),
   ('child_failed', 601, 'tree', false, 'a member of the batch or chain failed'),
-  ('pagination_loop', 602, 'tree', false, 'a page led back to one seen before'),
-  ('page_limit', 603, 'tree', false, 'there are more pages than max_pages'),
-  ('cancelled', 103, 'life', false, 'cancelled by a person or a rule'),
+  ('pagination_loop', 602, 'tree', false, 'a page repeats an earlier page, or leads back to one'),
+  ('page_limit', 603, 'tree', false, 'more pages exist than max_pages allows'),
+  ('cancelled', 103, 'life', false, 'cancelled by a user, or because its batch or chain ended'),
   ('expired', 701, 'life', false, 'not started before expires_at'),
-  ('lost_worker', 702, 'life', true, 'the worker that ran the job died or hung'),
-  ('callback', 703, 'life', false, 'a callback function failed'),
+  ('lost_worker', 702, 'life', true,
+    'the worker that ran the job crashed, stopped responding or was lost in a restore'),
+  ('callback', 703, 'life', false, 'a callback, hook or webhook failed; see callback_errors'),
   ('internal', 704, 'life', false,
-    'the database could not store or prepare it, or a path of the job takes too long, see error; '
-    'otherwise please report it'),
+    'the worker or the database could not handle the job; if error names no remedy, please report it'),
   ('file', 705, 'files', false,
-    'a file could not be read or written; tried again where time may mend it: a full or failing disk, a path in use'),
-  ('checksum', 706, 'files', false, 'the file''s checksum is not the one expected');
+    'a file could not be read or written; temporary causes, such as a full disk, are retried'),
+  ('checksum', 706, 'files', false, 'the checksum of the file differs from the expected one');
 
 -- A function that runs as the owner cannot see its caller, because current_user is the owner. session_user and the
 -- setting role do not help, because a function of the application may run as its own owner. So the caller passes a

@@ -89,84 +89,96 @@ create index jobs_queue on postrider.jobs (queue, id) where queue <> 'default';
 create index jobs_parent on postrider.jobs (parent_id, id) where parent_id is not null;
 comment on table postrider.jobs is
   'insert a row and a worker makes the call; rows are never updated, see job_status for state and result';
-comment on column postrider.jobs.id is 'given by the database; also the first seq of the job in its track';
+comment on column postrider.jobs.id is 'number of the job, given by the database';
 comment on column postrider.jobs.kind is 'request, batch or chain';
-comment on column postrider.jobs.parent_id is 'the batch or chain that the job belongs to';
-comment on column postrider.jobs.position is 'place among the siblings; null: the next free one';
-comment on column postrider.jobs.name is 'unique among siblings; templates refer to it';
-comment on column postrider.jobs.queue is
-  'the queue, which decides which workers may take the job (worker --queue); members inherit it';
+comment on column postrider.jobs.parent_id is 'the batch or chain to which the job belongs; null: no parent';
+comment on column postrider.jobs.position is 'place among the members of the parent; null: the next free place';
+comment on column postrider.jobs.name is 'name for templates, unique among the members of the parent';
+comment on column postrider.jobs.queue is 'decides which workers may take the job (worker --queue); members inherit it';
 comment on column postrider.jobs.lane is
-  'unit of limits and pauses; null: the name of the service, otherwise host:port of the URL';
+  'unit of limits and pauses, see lanes; null: the name of the service, otherwise host:port of the URL';
 comment on column postrider.jobs.priority is
   'higher runs first, -100 to 100 (low -4, default 0, high 4); members inherit it';
 comment on column postrider.jobs.run_at is 'the job does not start before this time';
 comment on column postrider.jobs.expires_at is 'a job that has not started by this time ends as expired';
 comment on column postrider.jobs.timeout is
-  'limit of one attempt from connect to last byte; null: batch or chain, service, or 60 s; none for downloads and '
-  'sent files';
-comment on column postrider.jobs.max_attempts is 'most attempts that end in a retryable failure';
+  'limit of one attempt from connect to last byte; null: from parent or service, otherwise 60 s; no limit for '
+  'downloads and sent files';
+comment on column postrider.jobs.max_attempts is
+  'the job fails after this many attempts with a retryable failure, 1 to 1000; a 429 does not count';
 comment on column postrider.jobs.backoff is
   'waits between attempts, the last one repeats; null: random up to least(15 min, 1 s * 2^n)';
 comment on column postrider.jobs.delivery is
   'at_least_once, or at_most_once: never sent again once bytes may have left; the job then ends as unknown';
-comment on column postrider.jobs.dedupe_key is 'unique while the job is unfinished';
-comment on column postrider.jobs.on_duplicate is 'if an unfinished job has the dedupe_key: error, or skip the new job';
+comment on column postrider.jobs.dedupe_key is 'unique in its queue while the job is unfinished; null: no check';
+comment on column postrider.jobs.on_duplicate is
+  'if an unfinished job has the same dedupe_key: error, or skip (no row is inserted)';
 comment on column postrider.jobs.service is
   'row of services that gives base URL, headers, limits and credential; members with a relative URL inherit it';
 comment on column postrider.jobs.method is 'GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS';
 comment on column postrider.jobs.url is
-  'absolute http or https URL, or relative to the service''s base URL; user:password in it becomes Basic auth';
+  'absolute http or https URL, or relative to the base URL of the service; user:password in it becomes Basic auth';
 comment on column postrider.jobs.use_cdn is 'true: join the URL to the CDN URL of the service';
 comment on column postrider.jobs.query is 'object of scalars or arrays of scalars, added to the query of the URL';
-comment on column postrider.jobs.headers is 'object: name to text or array of text';
-comment on column postrider.jobs.body is 'sent as it is';
-comment on column postrider.jobs.body_json is 'sent as application/json';
+comment on column postrider.jobs.headers is 'object of header name to text or array of text';
+comment on column postrider.jobs.body is
+  'request body, sent as it is; at most one of body, body_json, body_form and body_parts';
+comment on column postrider.jobs.body_json is 'request body, sent as application/json';
 comment on column postrider.jobs.body_form is
-  'sent as application/x-www-form-urlencoded; nested values as a[b]=1 and a[]=1';
-comment on column postrider.jobs.body_parts is 'sent as multipart/form-data';
+  'request body, sent as application/x-www-form-urlencoded; nested values as a[b]=1 and a[]=1';
+comment on column postrider.jobs.body_parts is
+  'request body, sent as multipart/form-data: array of objects with name, one of content, base64 or file, filename, '
+  'type and max_bytes';
 comment on column postrider.jobs.max_redirects is
-  'how many redirects are followed, 0 to 10; 0: the 3xx itself is the answer; null: 5';
+  'most redirects that are followed, 0 to 10; 0: the 3xx is the answer; null: 5';
 comment on column postrider.jobs.credential is
-  'row of credentials to log in with; none: no login; null: the service''s; members inherit it with the service';
-comment on column postrider.jobs.login_required is 'true: fail at once while the credential is logged off';
+  'row of credentials for the login; none: no login; null: from the service; members inherit it with the service';
+comment on column postrider.jobs.login_required is
+  'true: end at once with not_logged_in while the credential is logged off';
 comment on column postrider.jobs.response_format is 'raw, json (must parse) or xml (must be well formed)';
-comment on column postrider.jobs.ok_statuses is 'the statuses that are a success; null: {[200,300)}';
-comment on column postrider.jobs.max_response is 'largest body in bytes, as received and as decompressed; null: 10 MiB';
+comment on column postrider.jobs.ok_statuses is 'statuses that count as success; null: {[200,300)}';
+comment on column postrider.jobs.max_response is
+  'largest body in bytes, as received and as decompressed; null: from the service, or 10 MiB';
 comment on column postrider.jobs.decode is
-  'false: store the body as received, with its Content-Encoding; null: gzip and deflate are decoded';
-comment on column postrider.jobs.use_envelope is
-  'false: read the answer without the envelope of the service; null: with it, if the service has one';
-comment on column postrider.jobs.validator is 'the shape that the JSON must have';
-comment on column postrider.jobs.extract is 'jsonpath of the part of the JSON that is stored as result';
-comment on column postrider.jobs.result_type is 'any, list or object';
+  'false: store the body as received, with its Content-Encoding; null: decode gzip and deflate';
+comment on column postrider.jobs.use_envelope is 'false: ignore services.envelope; null: apply it';
+comment on column postrider.jobs.validator is
+  'types that the JSON must match, like {"id": "number", "tags": ["string"]}';
+comment on column postrider.jobs.extract is
+  'jsonpath of the part of the JSON that becomes the result; null: result of services.envelope, otherwise all of it';
+comment on column postrider.jobs.result_type is
+  'any, list or object; a result of another type ends the job with no_data';
 comment on column postrider.jobs.require_data is
   'true: an empty list, empty object or null as result ends the job with no_data; null: a success';
-comment on column postrider.jobs.download_to is 'path under the worker''s --files root';
-comment on column postrider.jobs.sha256 is 'expected checksum of a download, in hex';
-comment on column postrider.jobs.cache_ttl is 'how old a cached answer may be; null: no caching';
-comment on column postrider.jobs.cache_version is 'only an answer stored with the same value serves the job';
-comment on column postrider.jobs.cache_sensitive is 'only an answer stored with the same value serves the job';
-comment on column postrider.jobs.ignore_cache is 'true: do not read the cache, but store the answer';
+comment on column postrider.jobs.download_to is
+  'path below the --files folder of the worker, for the body of the answer';
+comment on column postrider.jobs.sha256 is 'expected SHA-256 of the download, in hex';
+comment on column postrider.jobs.cache_ttl is
+  'greatest age of a cached answer that may serve the job; null: no caching';
+comment on column postrider.jobs.cache_version is
+  'a cached answer serves the job only if it was stored with an equal value';
+comment on column postrider.jobs.cache_sensitive is
+  'a cached answer serves the job only if it was stored with an equal value';
+comment on column postrider.jobs.ignore_cache is 'true: make the call in any case, and store its answer';
 comment on column postrider.jobs.paginate is
   'object: how the job fetches a list page after page, like {"style": "page", "param": "page"}';
 comment on column postrider.jobs.mode is
   'batch: all (each member must succeed), settle (members may fail) or first (one success is enough)';
-comment on column postrider.jobs.max_parallel is 'batch: how many members run at once';
+comment on column postrider.jobs.max_parallel is 'batch: most members that run at once; null: all';
 comment on column postrider.jobs.each is
   'batch: {"list": a template or an array, "do": a spec}; one member for each element, made when the batch begins';
 comment on column postrider.jobs.run_if is
-  'jsonpath over the earlier steps of a chain; the step is skipped unless it is true';
+  'chain step: jsonpath over the earlier steps; the step is skipped unless it is true';
 comment on column postrider.jobs.on_success is
-  'row of callbacks that runs in the transaction that finishes the job, on success';
+  'row of callbacks; its function runs in the transaction that ends the job as succeeded';
 comment on column postrider.jobs.on_failure is
-  'row of callbacks that runs in the transaction that finishes the job, on failure';
-comment on column postrider.jobs.callback_url is 'URL that gets a webhook when the job has finished';
-comment on column postrider.jobs.notify is 'true: NOTIFY postrider_finished when the job has finished';
-comment on column postrider.jobs.tag is 'free text of the user, never interpreted';
-comment on column postrider.jobs.metadata is 'free JSON of the user, never interpreted';
-comment on column postrider.jobs.created_at is 'start of the inserting transaction';
-comment on column postrider.jobs.created_by is 'the role that inserted the job';
+  'row of callbacks; its function runs in the transaction that ends the job as failed, cancelled, expired or unknown';
+comment on column postrider.jobs.callback_url is 'URL that gets a webhook when the job has ended';
+comment on column postrider.jobs.notify is 'true: NOTIFY postrider_finished when the job has ended';
+comment on column postrider.jobs.tag is 'your own text, for filters in job_status, cancel_all and retry_failed';
+comment on column postrider.jobs.metadata is 'your own JSON; job_status and webhooks return it';
+comment on column postrider.jobs.created_at is 'start of the transaction that inserted the job';
+comment on column postrider.jobs.created_by is 'role that inserted the job';
 
 -- Keys of unfinished jobs
 

@@ -47,50 +47,54 @@ create table postrider.services (
 );
 comment on table postrider.services is
   'settings shared by the jobs that name the service; a change applies to each call that begins after it';
-comment on column postrider.services.name is
-  'jobs.service refers to it; also the lane of its jobs unless they name one';
+comment on column postrider.services.name is 'name in jobs.service; also the lane of its jobs, unless they name a lane';
 comment on column postrider.services.base_url is
-  'relative URLs of jobs are joined to it (RFC 3986), the base taken as a directory';
+  'relative URLs of jobs are joined to it (RFC 3986); the base counts as a directory';
 comment on column postrider.services.cdn_url is 'base URL for jobs with use_cdn';
 comment on column postrider.services.allow_private_network is
-  'true: private, loopback and link-local addresses may be called';
+  'true: calls to private, loopback and link-local addresses are allowed';
 comment on column postrider.services.proxy is 'URL of a proxy: http, https, socks5 or socks5h';
 comment on column postrider.services.interface is 'network interface or local address for the calls';
 comment on column postrider.services.tls is
   'paths on the worker''s machine, and pins: {"ca": file, "certificate": file, "key": file, "pins": ["sha256//…"]}';
 comment on column postrider.services.headers is
-  'object of name to text or array of text; a header of the job with the same name replaces it';
+  'object of header name to text or array of text; a header of the job with the same name replaces it';
 comment on column postrider.services.query is
   'object of name to scalar or array of scalars; a name in the query or URL of the job replaces it';
 comment on column postrider.services.apply_to_absolute is
   'true: headers, query and cookies also go to absolute URLs of other origins than base_url, cdn_url and servers';
-comment on column postrider.services.credential is 'row of credentials for jobs that name none';
-comment on column postrider.services.cookies is 'true: keep a cookie jar for the service';
+comment on column postrider.services.credential is 'row of credentials for jobs that name no credential';
+comment on column postrider.services.cookies is 'true: keep a cookie jar for the service and each credential';
 comment on column postrider.services.idempotency_header is
-  'name of the header that carries the key of a job; null: as in settings';
-comment on column postrider.services.gzip_request is 'true: compress request bodies';
+  'header that carries the key of a job; null: settings.idempotency_header';
+comment on column postrider.services.gzip_request is 'true: compress request bodies with gzip';
 comment on column postrider.services.timeout is 'limit of one attempt, for jobs without a timeout; null: 60 s';
-comment on column postrider.services.connect_timeout is 'limit of name lookup, connection and TLS together; null: 10 s';
+comment on column postrider.services.connect_timeout is
+  'limit of name lookup, connection and TLS handshake together; null: 10 s';
 comment on column postrider.services.first_byte_timeout is
   'limit from the end of the request to the first byte of the answer; null: no separate limit';
-comment on column postrider.services.max_response is 'largest body in bytes, for jobs without a limit; null: 10 MiB';
-comment on column postrider.services.max_wait is 'a job that is held back by 429 for this long fails';
+comment on column postrider.services.max_response is
+  'largest body in bytes, for jobs without max_response; null: 10 MiB';
+comment on column postrider.services.max_wait is
+  'a job fails after waiting this long because of 429 answers or refused tokens';
 comment on column postrider.services.envelope is
   'for APIs that answer 200 with a code inside: {"code": "$.code", "success": [200], "message": "$.msg", "result": '
   '"$.data.result"}';
-comment on column postrider.services.html_is_502 is 'true: HTML instead of JSON counts as status 502 and is retried';
+comment on column postrider.services.html_is_502 is
+  'true: an HTML answer instead of JSON counts as status 502 and is retried';
 comment on column postrider.services.cache_mode is
   'client: only cache_ttl of the job decides; http: Cache-Control of the server decides, up to cache_ttl';
 comment on column postrider.services.cache_namespace is
-  'part of the cache key: services with the same one share entries; empty: entries of this service only';
+  'services with the same value share cached answers; empty: not shared';
 comment on column postrider.services.cache_ignore is 'names of arguments that are not part of the cache key';
 comment on column postrider.services.stale_if_error is
-  'while the server fails, a cached answer may serve that is too old by at most this interval';
-comment on column postrider.services.min_calls is 'fewest calls before error_rate applies to a server';
+  'while calls fail, an answer too old by at most this interval may serve; null: it may not';
+comment on column postrider.services.min_calls is 'error_rate applies to a server after this many calls';
 comment on column postrider.services.error_rate is
-  'share of failed calls (network, 502, 503, 504) at which a server is set aside; above 0, at most 1';
+  'share of failed calls (network, 502, 503, 504) that sets a server aside; above 0, at most 1';
 comment on column postrider.services.cool_down is 'how long a server is set aside before one call probes it';
-comment on column postrider.services.has_servers is 'set by Postrider: whether the service has rows in servers';
+comment on column postrider.services.has_servers is 'set by Postrider: true if the service has rows in servers';
+comment on column postrider.services.created_at is 'when the row was inserted';
 
 create table postrider_internal.cookies (
   service text not null references postrider.services on delete cascade on update cascade,

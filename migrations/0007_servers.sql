@@ -31,21 +31,30 @@ create table postrider.servers (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 comment on table postrider.servers is
-  'the servers of a service in order of position; Postrider sets state, open_until, calls and errors';
+  'servers of a service in order of position; Postrider sets the columns from is_preferred on';
+comment on column postrider.servers.id is 'number of the server, given by the database';
 comment on column postrider.servers.service is
   'the service; relative URLs of its jobs are joined to the base_url of one of its servers';
-comment on column postrider.servers.environment is 'the server is used by workers with this --environment';
+comment on column postrider.servers.environment is 'workers with this --environment use the server';
 comment on column postrider.servers.position is
-  'the lowest position is used first, unless switch_server has chosen another';
-comment on column postrider.servers.base_url is 'replaces services.base_url';
+  'the active server with the lowest position is used, unless switch_server has chosen another';
+comment on column postrider.servers.base_url is 'replaces services.base_url for calls to this server';
 comment on column postrider.servers.is_preferred is
-  'switch_server has chosen it: the order begins here and wraps around';
+  'true: switch_server has chosen this server; the order begins here and wraps around';
 comment on column postrider.servers.state is
   'active; aside: failed too often, unused until open_until; probing: one call tests it';
-comment on column postrider.servers.open_until is 'when a server that was set aside is probed';
+comment on column postrider.servers.open_until is 'when one call may probe the server that was set aside';
 comment on column postrider.servers.calls is
-  'calls that count for the switch rule now; for a server set aside, the calls that led to it';
-comment on column postrider.servers.errors is 'how many of these calls failed by network or with 502, 503 or 504';
+  'calls that count for error_rate now; for a server set aside, the calls that led to it';
+comment on column postrider.servers.errors is 'how many of these calls failed on the network or with 502, 503 or 504';
+comment on column postrider.servers.recent_calls is 'calls since window_began; calls includes them';
+comment on column postrider.servers.recent_errors is 'errors since window_began; errors includes them';
+comment on column postrider.servers.window_began is 'start of the present window for error_rate';
+comment on column postrider.servers.since_fence is
+  'calls claimed up to this fence do not count, because the server was not yet active';
+comment on column postrider.servers.probe_track is 'track of the job whose call probes the server; null: no probe yet';
+comment on column postrider.servers.probe_seq is 'place of that job in its track; null: no probe yet';
+comment on column postrider.servers.probe_fence is 'fence of the probing call; null: no probe yet';
 
 create table postrider_internal.server_routes (
   id int primary key,

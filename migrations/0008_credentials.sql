@@ -28,33 +28,35 @@ create table postrider.credentials (
   created_at timestamptz default now()
 ) with (fillfactor = 50);
 comment on table postrider.credentials is
-  'the logins of jobs; secrets come by log_in or worker credential set and are never shown; see credential_status';
-comment on column postrider.credentials.name is
-  'jobs.credential and services.credential refer to it; cannot be changed';
+  'logins of jobs; secrets come from log_in or worker credential set and are never shown; see credential_status';
+comment on column postrider.credentials.name is 'name in jobs.credential and services.credential; cannot be changed';
 comment on column postrider.credentials.kind is
   'basic, bearer, api_key, oauth2_client_credentials, oauth2_refresh_token or custom';
 comment on column postrider.credentials.place is
-  'where a call carries the secret: {"header": name, "prefix": text}, {"query": name}, {"form": name}, {"json": '
-  'key}, or a list of which the first that fits is used; null: Authorization';
+  'where a call carries the secret: {"header": name, "prefix": text}, {"query": name}, {"form": name}, {"json": key}, '
+  'or a list (first fit); null: Authorization';
 comment on column postrider.credentials.allowed_origins is
-  'origins like https://api.example.com that may receive it; null: the service''s, or the URL of a job that names it';
+  'origins that may receive the secret, like https://api.example.com; null: the origins of the service, or of the URL '
+  'of a job that names the credential';
 comment on column postrider.credentials.expired_statuses is
-  'statuses by which the API reports an ended token; the job is then sent again with a newer one';
+  'statuses by which the API reports an expired token; the job is then sent again with a newer token';
 comment on column postrider.credentials.token_url is 'oauth2 kinds: URL of the token endpoint';
-comment on column postrider.credentials.client_id is 'oauth2 kinds: client id, sent to token_url as client_auth says';
+comment on column postrider.credentials.client_id is
+  'oauth2 kinds: client id for token_url; client_auth decides how it is sent';
 comment on column postrider.credentials.client_auth is
   'how the client identifies itself at token_url: basic; post: client_id and client_secret in the form; none: '
   'client_id only';
 comment on column postrider.credentials.scope is 'oauth2 kinds: the requested scope';
 comment on column postrider.credentials.refresh is
-  'custom: {"method": "POST", "url": …, "headers": …, "body_json": {"refreshToken": "{{refresh_token}}"}, '
+  'kind custom: {"method": "POST", "url": …, "headers": …, "body_json": {"refreshToken": "{{refresh_token}}"}, '
   '"access_token": "$.…", "refresh_token": "$.…", "expires_in": "$.…"}';
 comment on column postrider.credentials.allow_private_network is
   'true: token_url may be a private, loopback or link-local address';
 comment on column postrider.credentials.state is
   'active, refreshing, cooldown (a refresh failed and will be retried) or logged_off';
-comment on column postrider.credentials.version is 'grows with each login and refresh';
-comment on column postrider.credentials.expires_at is 'when the token ends, if known; it is refreshed before';
+comment on column postrider.credentials.version is 'number of the present secrets; grows with each login and refresh';
+comment on column postrider.credentials.expires_at is 'when the token expires, if known; a worker refreshes it earlier';
+comment on column postrider.credentials.created_at is 'when the row was inserted';
 
 -- Without this table, a credential that was deleted and inserted again would count from 0 again. Late tokens, answers
 -- and sealed secrets would then look like those belonging to the new credential.

@@ -19,19 +19,21 @@ create table postrider.lanes (
 );
 create index lanes_paused on postrider.lanes (paused_until) where paused_until is not null;
 create index lanes_limited on postrider.lanes (name) where max_in_flight is not null or rate_limit is not null;
-comment on table postrider.lanes is 'limits and pauses of lanes; a lane without a row has none; a 429 adds a row too';
-comment on column postrider.lanes.id is 'number by which workers name the lane';
+comment on table postrider.lanes is
+  'limits and pauses of lanes; a lane without a row has the defaults; a 429 also adds a row';
+comment on column postrider.lanes.id is 'number of the lane, used by workers';
 comment on column postrider.lanes.name is
-  'the lane of jobs: jobs.lane, otherwise the service''s name, otherwise host:port of the URL';
+  'name of the lane: jobs.lane, otherwise the name of the service, otherwise host:port of the URL';
 comment on column postrider.lanes.max_in_flight is 'most calls in flight in the whole fleet; null: no limit';
 comment on column postrider.lanes.rate_limit is
-  'most calls begun within any rate_period in the whole fleet; null: no limit';
-comment on column postrider.lanes.rate_period is 'the period in which rate_limit counts';
+  'most calls that begin within any rate_period in the whole fleet; null: no limit';
+comment on column postrider.lanes.rate_period is 'period of rate_limit';
 comment on column postrider.lanes.retry_budget is
-  'while most calls fail, the largest share of retries among them, at least 10 a second; above 0; 1: no limit';
+  'while most calls fail: largest share of retries, with at least 10 a second allowed; above 0; 1: no limit';
 comment on column postrider.lanes.paused_until is
-  'no call begins before this time; infinity: until it is resumed; past or null: not paused';
-comment on column postrider.lanes.pause_reason is 'the user or answer that paused it';
+  'no call begins before this time; infinity: until resume_lane; null or past: not paused';
+comment on column postrider.lanes.pause_reason is 'user or answer that paused the lane';
+comment on column postrider.lanes.created_at is 'when the row was inserted';
 
 create table postrider.queues (
   name text primary key,
@@ -39,9 +41,10 @@ create table postrider.queues (
   created_at timestamptz default now()
 );
 create index queues_paused on postrider.queues (name) where paused;
-comment on table postrider.queues is 'queues that a user has paused or resumed; all others run';
-comment on column postrider.queues.name is 'the name in jobs.queue';
-comment on column postrider.queues.paused is 'true: no call of its jobs begins; calls in flight go on';
+comment on table postrider.queues is 'queues that a user has paused or resumed; a queue without a row runs';
+comment on column postrider.queues.name is 'name in jobs.queue';
+comment on column postrider.queues.paused is 'true: no call of its jobs begins; calls in flight continue';
+comment on column postrider.queues.created_at is 'when the row was inserted';
 
 -- The claim of one announced job searched five tables for limits, pauses and hooks, a tenth of its time in an idle
 -- session. A sequence for the same reason as idle_gate. It starts open. The leader closes it within a second if no

@@ -36,9 +36,37 @@ create table postrider.cache_entries (
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05);
 alter table postrider.cache_entries alter body set storage external;
 comment on table postrider.cache_entries is
-  'cached answers, one row for each key; see cache_status, and cache_put and cache_invalidate to change them';
-comment on column postrider.cache_entries.key is 'SHA-256 of method, URL, arguments, body, namespace and owner';
-comment on column postrider.cache_entries.url is 'the URL that cache_invalidate compares with its pattern';
+  'cached answers, one row for each key; change them with cache_put and cache_invalidate; see cache_status';
+comment on column postrider.cache_entries.key is
+  'SHA-256 of method, URL, arguments, body, namespace and owner of the credential';
+comment on column postrider.cache_entries.service is 'service of the job that stored the answer; empty: no service';
+comment on column postrider.cache_entries.namespace is
+  'services.cache_namespace when the answer was stored; empty: not shared';
+comment on column postrider.cache_entries.method is 'method of the call';
+comment on column postrider.cache_entries.url is
+  'URL of the call without user and password; cache_invalidate compares it with its pattern';
+comment on column postrider.cache_entries.version is 'jobs.cache_version of the job that stored the answer';
+comment on column postrider.cache_entries.sensitive is 'jobs.cache_sensitive of the job that stored the answer';
+comment on column postrider.cache_entries.app_version is '--app-version of the worker, or the argument of cache_put';
+comment on column postrider.cache_entries.status is 'status of the answer';
+comment on column postrider.cache_entries.headers is 'headers of the answer, one on each line';
+comment on column postrider.cache_entries.encoding is 'charset of the body; null: not known';
+comment on column postrider.cache_entries.is_xml is 'true: a worker has checked that the body is well-formed XML';
+comment on column postrider.cache_entries.sha256 is 'SHA-256 of the body; an entry with another body does not serve';
+comment on column postrider.cache_entries.bytes is 'size in bytes that counts for settings.cache_max_bytes';
+comment on column postrider.cache_entries.ttl is
+  'jobs.cache_ttl of the job that stored the answer; a served job uses its own';
+comment on column postrider.cache_entries.fresh is 'cache_mode http: lifetime given by the server; null: not given';
+comment on column postrider.cache_entries.is_strict is
+  'cache_mode http: true if the server forbids serving it when too old (must-revalidate, no-cache)';
+comment on column postrider.cache_entries.etag is 'ETag of the answer, to ask the server whether it has changed';
+comment on column postrider.cache_entries.last_modified is
+  'Last-Modified of the answer, to ask the server whether it has changed';
+comment on column postrider.cache_entries.created_at is 'when the answer came, or a 304 last confirmed it';
+comment on column postrider.cache_entries.last_used is 'when the entry last served a job, to the minute';
+comment on column postrider.cache_entries.failed_at is
+  'when the entry last served a job whose call failed (stale_if_error)';
+comment on column postrider.cache_entries.body is 'body of the answer';
 
 create table postrider_internal.cache_varies (
   key bytea primary key,

@@ -12,9 +12,11 @@ create table postrider.callbacks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.callbacks is
-  'the callbacks that jobs.on_success and jobs.on_failure may name; only the schema''s owner may add one';
+  'functions for jobs.on_success and jobs.on_failure; only members of postrider_owner may add a row';
+comment on column postrider.callbacks.name is 'name in jobs.on_success and jobs.on_failure';
 comment on column postrider.callbacks.function is
-  'SQL function with its schema that takes the job''s id, like app.on_paid(bigint)';
+  'SQL function with its schema; it receives the id of the job, like app.on_paid(bigint)';
+comment on column postrider.callbacks.created_at is 'when the row was inserted';
 
 create table postrider.hooks (
   id bigint generated always as identity primary key,
@@ -26,14 +28,16 @@ create table postrider.hooks (
   created_at timestamptz not null default now()
 );
 comment on table postrider.hooks is
-  'SQL functions that run for each job of a service and queue; only the schema''s owner may add one';
+  'SQL functions that run for each job of a service and queue; only members of postrider_owner may add a row';
+comment on column postrider.hooks.id is 'number of the hook, given by the database';
 comment on column postrider.hooks.event is
   'will_start: before the first call, in a separate transaction; will_stop and did_stop: before and after the '
   'callback, in the transaction that ends the job';
 comment on column postrider.hooks.function is
-  'SQL function with its schema that takes the job''s id and the event, like app.on_event(bigint, text)';
-comment on column postrider.hooks.service is 'only for jobs of this service; null: all';
-comment on column postrider.hooks.queue is 'only for jobs of this queue; null: all';
+  'SQL function with its schema; it receives the id of the job and the event, like app.on_event(bigint, text)';
+comment on column postrider.hooks.service is 'the hook runs only for jobs of this service; null: all';
+comment on column postrider.hooks.queue is 'the hook runs only for jobs of this queue; null: all';
+comment on column postrider.hooks.created_at is 'when the row was inserted';
 
 create table postrider_internal.callback_failures (
   id bigint generated always as identity primary key,

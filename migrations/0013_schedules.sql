@@ -28,34 +28,37 @@ create table postrider.schedules (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 0);
 create index schedules_due on postrider.schedules (next_run_at) where next_run_at is not null;
-comment on table postrider.schedules is 'insert a row and its spec is submitted at each tick; see schedule_status';
-comment on column postrider.schedules.name is 'also the tag of its jobs, unless the spec has a tag';
+comment on table postrider.schedules is
+  'insert a row, and Postrider submits its spec at each tick; see schedule_status';
+comment on column postrider.schedules.name is
+  'name of the schedule; also the tag of its jobs, unless the spec has a tag';
 comment on column postrider.schedules.cron is
-  'five fields (minute hour day month weekday), or six with the second first; or @yearly, @monthly, @weekly, '
-  '@daily, @hourly';
+  'five fields (minute hour day month weekday), six with the second first, or @yearly, @monthly, @weekly, @daily, '
+  '@hourly';
 comment on column postrider.schedules.timezone is 'IANA time zone of cron, like Europe/Berlin';
 comment on column postrider.schedules.jitter is
-  'each run_at is the tick plus a random part of this interval; null: the tick';
+  'run_at of a job is its tick plus a random part of this interval; null: the tick';
 comment on column postrider.schedules.enabled is
   'false: no ticks; when set to true, next_run_at is computed from the present time';
-comment on column postrider.schedules.spec is
-  'the spec for each tick, as in postrider.submit: a job, a chain or a batch';
-comment on column postrider.schedules.overlap is 'allow, or skip: no job while the job before is unfinished';
+comment on column postrider.schedules.spec is 'spec for each tick, as in submit: a job, chain or batch';
+comment on column postrider.schedules.overlap is
+  'while the last job is unfinished, a tick makes a job (allow) or makes none (skip)';
 comment on column postrider.schedules.catch_up is
   'jobs for ticks missed while no worker ran: none, one for all of them, or all up to catch_up_limit';
 comment on column postrider.schedules.catch_up_limit is
-  'with catch_up all: how many of the newest missed ticks, 1 to 1000';
-comment on column postrider.schedules.next_run_at is 'the next tick; null while not enabled';
-comment on column postrider.schedules.last_run_at is 'when it last made a job';
-comment on column postrider.schedules.last_job_id is 'the last job that it made; for a tree the root';
-comment on column postrider.schedules.last_error is 'why the last tick made no job; null: it made one';
+  'with catch_up all: how many of the newest missed ticks get jobs, 1 to 1000';
+comment on column postrider.schedules.next_run_at is 'time of the next tick; null: not enabled';
+comment on column postrider.schedules.last_run_at is 'when the schedule last made a job';
+comment on column postrider.schedules.last_job_id is 'last job that the schedule made; for a batch or chain the root';
+comment on column postrider.schedules.last_error is 'why the last tick made no job; null: it made a job';
 comment on column postrider.schedules.skipped is
-  'ticks without a job because the job before was unfinished, a dedupe_key was in use, or an error occurred';
+  'ticks without a job because the last job was unfinished, a dedupe_key was in use, or an error occurred';
 comment on column postrider.schedules.missed is
   'ticks without a job because no worker was in time and catch_up left them out';
-comment on column postrider.schedules.last_missed_at is 'the last tick without a job, missed or skipped';
-comment on column postrider.schedules.last_missed_reason is 'why the tick of last_missed_at made no job';
-comment on column postrider.schedules.created_by is 'the role that inserted the row; its jobs carry it too';
+comment on column postrider.schedules.last_missed_at is 'time of the last tick without a job, missed or skipped';
+comment on column postrider.schedules.last_missed_reason is 'why the tick at last_missed_at made no job';
+comment on column postrider.schedules.created_at is 'when the row was inserted';
+comment on column postrider.schedules.created_by is 'role that inserted the row; its jobs have the same created_by';
 
 create type postrider_internal.cron_plan as (
   seconds text,                            -- one character for each value from the lowest: 1 matches, 0 does not

@@ -61,17 +61,18 @@ create table postrider.client_limits (
   may_download boolean
 );
 comment on table postrider.client_limits is
-  'limits for INSERTs of a client role; row * applies to each role without a row; null means no limit';
-comment on column postrider.client_limits.role is 'name of the role that inserts, or *';
-comment on column postrider.client_limits.max_unfinished is 'most unfinished requests';
-comment on column postrider.client_limits.max_lanes is 'most lanes with unfinished requests';
-comment on column postrider.client_limits.min_priority is 'lowest jobs.priority';
-comment on column postrider.client_limits.max_priority is 'highest jobs.priority';
+  'limits for INSERTs of a client role; row * applies to each role without a row; null: no limit';
+comment on column postrider.client_limits.role is 'name of the inserting role, or *';
+comment on column postrider.client_limits.max_unfinished is 'most unfinished requests of the role';
+comment on column postrider.client_limits.max_lanes is 'most lanes with unfinished requests of the role';
+comment on column postrider.client_limits.min_priority is 'lowest allowed jobs.priority';
+comment on column postrider.client_limits.max_priority is 'highest allowed jobs.priority';
 comment on column postrider.client_limits.max_timeout is
-  'longest timeout of an attempt, from the job, its service or 60 s; an unlimited download or upload exceeds it';
+  'longest allowed timeout of an attempt, from the job, its service or 60 s; an unlimited download or upload exceeds '
+  'it';
 comment on column postrider.client_limits.max_request_body is
-  'most bytes of a request body as it is sent; files of body_parts do not count';
-comment on column postrider.client_limits.may_download is 'false refuses download_to';
+  'largest request body in bytes as sent; files of body_parts do not count';
+comment on column postrider.client_limits.may_download is 'false: jobs with download_to are refused';
 
 -- The leader replaces the row of a role instead of updating it. While an old transaction is open, old versions stay,
 -- and a reader that takes the highest version first never meets them.

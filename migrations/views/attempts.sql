@@ -62,13 +62,12 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
   left join postrider_internal.workers w on w.id = a.worker
  where v.visible;
 comment on view postrider.attempts is
-  'one row for each attempt that was called or refused before the call, and for each call that runs longer than a '
-  'second';
-comment on column postrider.attempts.job_id is 'the job; its attempts may share a number, but each has another fence';
+  'one row for each attempt that made a call or was refused before it, and for each call running over a second';
+comment on column postrider.attempts.job_id is 'id of the job; its attempts may share a number, but differ in fence';
 comment on column postrider.attempts.attempt is
-  'number of the attempt from 1; a 429, other answers that ask for a later call, and waits for a token are not counted';
-comment on column postrider.attempts.worker is 'the worker that made it; see worker_status';
-comment on column postrider.attempts.started_at is 'when the job was claimed for this attempt';
+  'number of the attempt from 1; a 429, other answers that ask for a later call, and waits for a token do not count';
+comment on column postrider.attempts.worker is 'worker that made the attempt; see worker_status';
+comment on column postrider.attempts.started_at is 'when a worker claimed the job for this attempt';
 comment on column postrider.attempts.dns_ms is 'milliseconds from the start of the call to the end of name resolution';
 comment on column postrider.attempts.connect_ms is
   'milliseconds from the start of the call to the connection; 0 on a reused connection';
@@ -80,26 +79,27 @@ comment on column postrider.attempts.total_ms is
   'milliseconds from the start of the call to the last byte, with redirects; over 35 minutes: finished_at minus '
   'started_at';
 comment on column postrider.attempts.cache is
-  'hit, stale or revalidated: served by the cache; otherwise the reason: miss, cache_expired and so on; null '
-  'without cache_ttl';
-comment on column postrider.attempts.remote_ip is 'the called address; with a proxy, the address of the proxy';
+  'hit, stale or revalidated: the cache served the job; otherwise why not: miss, cache_expired and so on; null without '
+  'cache_ttl';
+comment on column postrider.attempts.remote_ip is 'address that was called; with a proxy, the address of the proxy';
 comment on column postrider.attempts.http_version is 'HTTP version of the answer: 1.0, 1.1 or 2';
-comment on column postrider.attempts.reused is 'whether the call reused an open connection';
-comment on column postrider.attempts.server is 'base URL of the called server, for a service with servers';
-comment on column postrider.attempts.credential_version is 'version of the token, as in credential_status.version';
-comment on column postrider.attempts.status_code is 'status of the answer; null without one';
+comment on column postrider.attempts.reused is 'true: the call reused an open connection';
+comment on column postrider.attempts.server is 'base URL of the called server; null for a service without servers';
+comment on column postrider.attempts.credential_version is 'version of the token, as in credential_status';
+comment on column postrider.attempts.status_code is 'status of the answer; null: no answer';
 comment on column postrider.attempts.error_code is 'why the attempt did not succeed, from error_codes; null: success';
-comment on column postrider.attempts.error is 'the error as a sentence that says what to do';
-comment on column postrider.attempts.finished_at is 'when its outcome was stored; null: still running';
+comment on column postrider.attempts.error is 'the error in a sentence, with advice';
+comment on column postrider.attempts.finished_at is 'when the outcome was stored; null: still running';
 comment on column postrider.attempts.bytes_sent is 'bytes of request line, headers and body as sent, with redirects';
 comment on column postrider.attempts.bytes_received is
   'bytes of headers and body as received before decompression, with redirects';
-comment on column postrider.attempts.fence is 'number of the claim; each claim gets a higher one';
-comment on column postrider.attempts.envelope_code is 'the unsuccessful code inside the answer, by services.envelope';
-comment on column postrider.attempts.error_name is 'the name of envelope_code in services.envelope; null: none';
+comment on column postrider.attempts.fence is 'number of the claim; each claim gets a higher number';
+comment on column postrider.attempts.envelope_code is 'unsuccessful code in the answer, by services.envelope';
+comment on column postrider.attempts.error_name is 'name of envelope_code in services.envelope; null: no name';
 comment on column postrider.attempts.phase is
-  'phase of a call that runs over a second, at most 3 s old: prepare, hooks, lane, memory, file, descriptor, '
-  'connection, dns, connect, tls, send, first_byte, receive, judge or store; null: ended';
-comment on column postrider.attempts.phase_since is 'when this phase began; null: the attempt has ended';
+  'phase of a running call: prepare, hooks, lane, memory, file, descriptor, connection, dns, connect, tls, send, '
+  'first_byte, receive, judge or store; null: ended';
+comment on column postrider.attempts.phase_since is
+  'when this phase began, reported at most 3 s later; null: the attempt has ended';
 comment on column postrider.attempts.deadline is
-  'when a timeout ends the running attempt unless it makes progress; null: it has ended, or its phase has no timeout';
+  'when a timeout ends the running attempt unless it makes progress; null: ended, or its phase has no timeout';

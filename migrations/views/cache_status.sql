@@ -22,22 +22,22 @@ select c.service,
  group by c.service;
 comment on view postrider.cache_status is
   'one row for each service (empty: jobs without one): cached answers, jobs served, and reasons for calls';
-comment on column postrider.cache_status.service is 'name of the service; empty: jobs without one';
+comment on column postrider.cache_status.service is 'name of the service; empty: jobs without a service';
 comment on column postrider.cache_status.entries is 'number of cached answers';
-comment on column postrider.cache_status.bytes is 'bytes that they take';
+comment on column postrider.cache_status.bytes is 'size of these answers in bytes';
 comment on column postrider.cache_status.hits is 'jobs served without a call';
-comment on column postrider.cache_status.stale is 'jobs served an old answer because the call failed';
+comment on column postrider.cache_status.stale is 'jobs served with an old answer because the call failed';
 comment on column postrider.cache_status.revalidated is 'jobs whose answer the API confirmed (304)';
 comment on column postrider.cache_status.misses is 'jobs without a cached answer';
 comment on column postrider.cache_status.cache_expired is 'calls because the cached answer was too old';
 comment on column postrider.cache_status.cache_version is 'calls because cache_version differed';
 comment on column postrider.cache_status.cache_sensitive is 'calls because cache_sensitive differed';
-comment on column postrider.cache_status.cache_app_version is 'calls because the version of the application differed';
+comment on column postrider.cache_status.cache_app_version is 'calls because --app-version of the worker differed';
 comment on column postrider.cache_status.cache_metadata is
   'calls because status, time or headers of the entry were missing or invalid';
 comment on column postrider.cache_status.cache_data is
   'calls because the body of the entry was missing, changed, or did not fit the job';
-comment on column postrider.cache_status.stored is 'answers that were stored';
+comment on column postrider.cache_status.stored is 'answers stored';
 comment on column postrider.cache_status.evicted is 'answers removed for space, least recently used first';
 comment on column postrider.cache_status.invalidated is
   'answers removed by cache_invalidate, or because a later call changed their URL (cache_mode http)';

@@ -19,21 +19,21 @@ select r.role, coalesce(u.unfinished, 0) as unfinished, l.max_unfinished,
  where not postrider_internal.is_exempt_client(r.role)
    and (r.role = current_user or (select postrider_internal.sees_all()));
 comment on view postrider.client_status is
-  'clients with limits: their unfinished requests and lanes, at most a second old, and limits; a client sees only '
+  'one row for each client with limits: unfinished requests, at most a second old, and limits; a client sees only '
   'itself';
-comment on column postrider.client_status.role is 'the role that inserts';
-comment on column postrider.client_status.unfinished is 'its unfinished requests';
+comment on column postrider.client_status.role is 'role that inserts';
+comment on column postrider.client_status.unfinished is 'unfinished requests of the role';
 comment on column postrider.client_status.max_unfinished is
-  'the limit for them; null: no limit, here and in the columns below';
+  'most unfinished requests; null: no limit, here and in the columns below';
 comment on column postrider.client_status.lanes is 'lanes with unfinished requests; counted only with max_lanes';
-comment on column postrider.client_status.max_lanes is 'the limit for lanes';
-comment on column postrider.client_status.min_priority is 'lowest priority of its jobs';
-comment on column postrider.client_status.max_priority is 'highest priority of its jobs';
-comment on column postrider.client_status.max_timeout is 'longest timeout of its jobs';
-comment on column postrider.client_status.max_request_body is 'most bytes of its request bodies as they are sent';
-comment on column postrider.client_status.may_download is 'false: it may not use download_to';
-comment on column postrider.client_status.is_default is 'whether the limits come from the row *';
+comment on column postrider.client_status.max_lanes is 'most lanes with unfinished requests';
+comment on column postrider.client_status.min_priority is 'lowest allowed priority';
+comment on column postrider.client_status.max_priority is 'highest allowed priority';
+comment on column postrider.client_status.max_timeout is 'longest allowed timeout of an attempt';
+comment on column postrider.client_status.max_request_body is 'largest request body in bytes as sent';
+comment on column postrider.client_status.may_download is 'false: jobs with download_to are refused';
+comment on column postrider.client_status.is_default is 'true: the limits come from the row *';
 comment on column postrider.client_status.is_counted is
-  'whether all jobs have been counted since the set of limited clients changed';
+  'true: all jobs have been counted since the set of limited clients changed';
 comment on column postrider.client_status.count_error is
-  'error of the last count, equal in all rows, only for roles that see all jobs; null: success; recount after 10 s';
+  'error of the last count, for roles that see all jobs; null: success; the count repeats after 10 s';

@@ -32,20 +32,22 @@ select c.name, c.kind,
 comment on view postrider.credential_status is
   'one row for each credential: its state, its refresh, and the jobs that wait for it; no secrets';
 comment on column postrider.credential_status.name is 'name of the credential';
-comment on column postrider.credential_status.kind is 'kind of the credential';
+comment on column postrider.credential_status.kind is 'kind of the login, see credentials.kind';
 comment on column postrider.credential_status.state is
   'active, refreshing, cooldown (a refresh failed and will be retried) or logged_off';
-comment on column postrider.credential_status.version is 'grows with each login and refresh';
-comment on column postrider.credential_status.expires_at is 'when the token ends, if known';
-comment on column postrider.credential_status.jobs_waiting is 'jobs that wait for its refresh or are held';
-comment on column postrider.credential_status.has_secrets is 'whether secrets are stored';
-comment on column postrider.credential_status.is_sealed is 'whether a worker''s key has sealed them';
-comment on column postrider.credential_status.refreshes is 'number of refreshes';
+comment on column postrider.credential_status.version is
+  'number of the present secrets; grows with each login and refresh';
+comment on column postrider.credential_status.expires_at is 'when the token expires; null: not known';
+comment on column postrider.credential_status.jobs_waiting is
+  'jobs that wait for a refresh, or are held because the API refuses each token';
+comment on column postrider.credential_status.has_secrets is 'true: secrets are stored';
+comment on column postrider.credential_status.is_sealed is 'true: a worker has encrypted the secrets with its key';
+comment on column postrider.credential_status.refreshes is 'number of successful refreshes';
 comment on column postrider.credential_status.last_refresh_at is 'when the last refresh succeeded';
 comment on column postrider.credential_status.failures is 'failed refreshes in a row';
 comment on column postrider.credential_status.next_try_at is 'in cooldown: when the next refresh begins';
-comment on column postrider.credential_status.worker is 'the worker that refreshes it now';
-comment on column postrider.credential_status.last_error is 'why it is not active, and what to do';
+comment on column postrider.credential_status.worker is 'worker that refreshes the token now';
+comment on column postrider.credential_status.last_error is 'why the credential is not active, with advice';
 comment on column postrider.credential_status.held_since is
   'since when jobs are held because the API refuses each token; null: not held';
-comment on column postrider.credential_status.hold_reason is 'why jobs are held, and what to do';
+comment on column postrider.credential_status.hold_reason is 'why jobs are held, with advice';

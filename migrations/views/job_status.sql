@@ -183,64 +183,64 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
        offset 0) p
  where p.visible;
 comment on view postrider.job_status is
-  'one row for each job with its state and answer; read it by id, parent_id, tag or queue, or newest first with a '
-  'LIMIT';
-comment on column postrider.job_status.id is 'the id, as returned by INSERT … RETURNING id and submit';
+  'one row for each job with state and answer; read it by id, parent_id, tag or queue, or newest first with LIMIT';
+comment on column postrider.job_status.id is 'id of the job, as INSERT … RETURNING id and submit return it';
 comment on column postrider.job_status.kind is 'request, batch or chain';
-comment on column postrider.job_status.parent_id is 'the batch or chain of which it is a member';
+comment on column postrider.job_status.parent_id is 'the batch or chain to which the job belongs';
 comment on column postrider.job_status.position is 'place among the members of its batch or chain';
-comment on column postrider.job_status.name is 'the name in templates';
-comment on column postrider.job_status.queue is 'which workers may take it';
+comment on column postrider.job_status.name is 'name for templates';
+comment on column postrider.job_status.queue is 'decides which workers may take the job';
 comment on column postrider.job_status.lane is
   'unit of limits and pauses: jobs.lane, otherwise the service, otherwise host:port of the URL';
 comment on column postrider.job_status.service is 'row of services that gives base URL, headers and limits';
-comment on column postrider.job_status.priority is 'higher runs first; shows the value of reschedule';
+comment on column postrider.job_status.priority is 'higher runs first; reschedule changes it';
 comment on column postrider.job_status.state is
-  'waiting (for its turn in a tree), scheduled, ready, running, succeeded, failed, cancelled, expired, skipped or '
-  'unknown (sent, effect not known)';
-comment on column postrider.job_status.attempt is 'attempts so far, with the running one; 0: none';
+  'waiting (for its turn in a batch or chain), scheduled, ready, running, succeeded, failed, cancelled, expired, '
+  'skipped or unknown (sent, effect not known)';
+comment on column postrider.job_status.attempt is 'attempts so far, including a running one; 0: no attempt';
 comment on column postrider.job_status.max_attempts is
-  'attempts it may have in all; retry adds to them; null for batches and chains';
+  'most attempts of the job in all; retry adds to them; null for batches and chains';
 comment on column postrider.job_status.run_at is
   'the job does not start before this time; while it waits for a retry, the time of the retry';
-comment on column postrider.job_status.created_at is 'start of the transaction that inserted it';
+comment on column postrider.job_status.created_at is 'start of the transaction that inserted the job';
 comment on column postrider.job_status.started_at is
   'start of the last attempt; for a batch or chain, when its first members were released';
-comment on column postrider.job_status.finished_at is 'when it ended; null: unfinished';
-comment on column postrider.job_status.worker is 'the worker of the present or last call; see worker_status';
+comment on column postrider.job_status.finished_at is 'when the job ended; null: unfinished';
+comment on column postrider.job_status.worker is 'worker of the present or last call; see worker_status';
 comment on column postrider.job_status.method is 'method of the request; null for batches and chains';
-comment on column postrider.job_status.url is 'URL with templates filled, without user and password';
+comment on column postrider.job_status.url is 'URL with filled templates, without user and password';
 comment on column postrider.job_status.status_code is
-  'status of the last answer; null while it runs and without an answer';
+  'status of the last answer; null while the job runs and without an answer';
 comment on column postrider.job_status.response_headers is
-  'headers of the answer: lower-case name to array of values, in arrival order';
+  'headers of the answer: lower-case name to array of values, in order of arrival';
 comment on column postrider.job_status.body is
   'body of the answer, byte for byte; convert_from(body, ''UTF8'') is the text';
 comment on column postrider.job_status.result is
   'the JSON of the answer, or the part selected by extract and the envelope; null for batches and chains';
-comment on column postrider.job_status.error_code is 'why it did not succeed, from error_codes; null while it runs';
-comment on column postrider.job_status.error is 'the error as a sentence that says what to do';
-comment on column postrider.job_status.from_cache is 'whether the answer came from the cache without a call';
-comment on column postrider.job_status.failed_job_id is 'for a batch or chain: the member that failed first';
-comment on column postrider.job_status.children is 'for a batch or chain: members so far; null for requests';
-comment on column postrider.job_status.children_finished is 'how many of these members have ended in any state';
-comment on column postrider.job_status.children_failed is
-  'how many of these members ended neither succeeded nor skipped';
+comment on column postrider.job_status.error_code is
+  'why the job did not succeed, from error_codes; null while it runs';
+comment on column postrider.job_status.error is 'the error in a sentence, with advice';
+comment on column postrider.job_status.from_cache is 'true: the answer came from the cache without a call';
+comment on column postrider.job_status.failed_job_id is 'for a batch or chain: the first member that failed';
+comment on column postrider.job_status.children is 'for a batch or chain: number of members so far; null for requests';
+comment on column postrider.job_status.children_finished is 'number of members that have ended, in any state';
+comment on column postrider.job_status.children_failed is 'number of members that ended neither succeeded nor skipped';
 comment on column postrider.job_status.bytes_done is
   'bytes received so far in a running transfer, at most a second old; otherwise null';
-comment on column postrider.job_status.bytes_total is 'announced length of that transfer; null: unknown';
-comment on column postrider.job_status.tag is 'free text of the user';
-comment on column postrider.job_status.metadata is 'free JSON of the user';
+comment on column postrider.job_status.bytes_total is 'announced length of this transfer; null: not known';
+comment on column postrider.job_status.tag is 'your own text';
+comment on column postrider.job_status.metadata is 'your own JSON';
 comment on column postrider.job_status.envelope_code is
-  'the code inside the last answer, by services.envelope, if the job failed by it';
-comment on column postrider.job_status.error_name is 'the name of envelope_code in services.envelope; null: none';
+  'code in the last answer, by services.envelope, if it failed the job';
+comment on column postrider.job_status.error_name is 'name of envelope_code in services.envelope; null: no name';
 comment on column postrider.job_status.dedupe_key is 'unique in its queue while the job is unfinished; see find_job';
 comment on column postrider.job_status.has_more is
-  'with paginate: whether the last fetched page leads to another one; null: no page fetched, or no paginate';
+  'with paginate: true if the last fetched page leads to another; null: no page fetched, or no paginate';
 comment on column postrider.job_status.request_url is
-  'the called URL with base URL, query and filled templates, *** for secrets; before the first call, the URL it '
-  'would have now';
+  'URL of the call with base URL, query and filled templates; *** for secrets; before the first call, the URL it would '
+  'have now';
 comment on column postrider.job_status.last_error is
   'error_code and error of the last attempt of an unfinished job; null: no attempt has failed';
 comment on column postrider.job_status.elapsed is
-  'time from the first attempt (after retry: the first since then) to the end or now, with waits; null: not started';
+  'time from the first attempt (after retry: from the first since then) to the end or now, with waits; null: not '
+  'started';

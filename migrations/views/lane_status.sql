@@ -51,22 +51,24 @@ select l.lane, n.max_in_flight, n.rate_limit, case when n.rate_limit is not null
         cross join (select (n.rate_period + least(n.rate_period * 0.02, interval '100 ms')) / n.rate_limit as spacing) w
         where q.lane = n.id and n.rate_limit is not null) h on true;
 comment on view postrider.lane_status is
-  'one row for each lane: limits, calls, pause and retries; ready is exact up to about 100000 jobs in all, an '
-  'estimate beyond';
+  'one row for each lane: limits, calls, pause and retries; above about 100000 jobs in all, ready is an estimate';
 comment on column postrider.lane_status.lane is
-  'name of the lane: jobs.lane, otherwise the service, otherwise host:port';
-comment on column postrider.lane_status.max_in_flight is 'most calls at once for all workers; null: no limit';
-comment on column postrider.lane_status.rate_limit is 'most calls begun in each rate_period; null: no limit';
-comment on column postrider.lane_status.rate_period is 'the period of rate_limit';
+  'name of the lane: jobs.lane, otherwise the service, otherwise host:port of the URL';
+comment on column postrider.lane_status.max_in_flight is 'most calls in flight in the whole fleet; null: no limit';
+comment on column postrider.lane_status.rate_limit is
+  'most calls that begin within any rate_period in the whole fleet; null: no limit';
+comment on column postrider.lane_status.rate_period is 'period of rate_limit; null without rate_limit';
 comment on column postrider.lane_status.in_flight is 'calls in flight';
-comment on column postrider.lane_status.ready is 'requests that could run now and wait for a slot';
-comment on column postrider.lane_status.oldest_ready_age is 'waiting time of the oldest ready request; null: none';
+comment on column postrider.lane_status.ready is 'requests that could run now and wait for a free slot';
+comment on column postrider.lane_status.oldest_ready_age is
+  'waiting time of the oldest ready request; null: no ready request';
 comment on column postrider.lane_status.paused is
-  'whether no call may begin now, by pause_lane, a 429 or a Retry-After';
-comment on column postrider.lane_status.paused_until is 'when the pause ends; infinity: until it is resumed';
-comment on column postrider.lane_status.pause_reason is 'the user or answer that paused it';
-comment on column postrider.lane_status.retry_budget is 'share of calls that may be retries while most calls fail';
-comment on column postrider.lane_status.failing is 'whether most calls of the last seconds failed';
+  'true: no call may begin now, because of pause_lane, a 429 or a Retry-After';
+comment on column postrider.lane_status.paused_until is
+  'when the pause ends; infinity: until resume_lane; null: not paused';
+comment on column postrider.lane_status.pause_reason is 'user or answer that paused the lane';
+comment on column postrider.lane_status.retry_budget is 'largest share of retries while most calls fail';
+comment on column postrider.lane_status.failing is 'true: most calls of the last seconds failed';
 comment on column postrider.lane_status.retry_rate is
   'allowed retries a second while the lane is failing; null: no limit';
 comment on column postrider.lane_status.held_by is

@@ -11,12 +11,12 @@ select p.job_id, p.page, case when v.visible then p.url end as url, case when v.
                          where j.id = p.job_id and j.created_by = current_user) as visible offset 0) v
  where v.visible;
 comment on view postrider.pages is
-  'one row for each page that a job with paginate has fetched, with its items and the reference to the next page';
-comment on column postrider.pages.job_id is 'the job with paginate';
+  'one row for each fetched page of a job with paginate, with its items and the reference to the next page';
+comment on column postrider.pages.job_id is 'id of the job with paginate';
 comment on column postrider.pages.page is 'page number from 1';
-comment on column postrider.pages.url is 'the called URL';
+comment on column postrider.pages.url is 'URL of the call, without user and password';
 comment on column postrider.pages.status_code is 'status of the answer';
-comment on column postrider.pages.items is 'the elements of the page, as in the result';
-comment on column postrider.pages.item_count is 'number of these elements';
+comment on column postrider.pages.items is 'items of the page, as in the result';
+comment on column postrider.pages.item_count is 'number of these items';
 comment on column postrider.pages.next is 'cursor, page number or URL of the next page, as text; null: last page';
-comment on column postrider.pages.fetched_at is 'when it was stored';
+comment on column postrider.pages.fetched_at is 'when the page was stored';

@@ -44,23 +44,24 @@ select q.queue,
   left join counted c using (queue)
   left join postrider.queues p on p.name = q.queue;
 comment on view postrider.queue_status is
-  'one row for each queue: requests by state, rate and pause; exact up to about 100000 jobs, within a few percent '
-  'beyond';
+  'one row for each queue: requests by state, rate and pause; above about 100000 jobs, within a few percent';
 comment on column postrider.queue_status.queue is 'name of the queue';
-comment on column postrider.queue_status.ready is 'requests that could run now and wait for a slot';
+comment on column postrider.queue_status.ready is 'requests that could run now and wait for a free slot';
 comment on column postrider.queue_status.scheduled is 'requests with run_at in the future, and retries';
 comment on column postrider.queue_status.running is 'calls in flight';
-comment on column postrider.queue_status.succeeded is 'requests that ended succeeded, since the beginning';
-comment on column postrider.queue_status.failed is 'requests that ended failed, since the beginning';
-comment on column postrider.queue_status.cancelled is 'requests that ended cancelled, since the beginning';
-comment on column postrider.queue_status.expired is 'requests that ended expired, since the beginning';
-comment on column postrider.queue_status.skipped is 'requests that ended skipped, since the beginning';
-comment on column postrider.queue_status.unknown is 'requests that ended unknown, since the beginning';
-comment on column postrider.queue_status.oldest_ready_age is 'waiting time of the oldest ready request; null: none';
+comment on column postrider.queue_status.succeeded is 'all requests that ended succeeded, deleted ones included';
+comment on column postrider.queue_status.failed is 'all requests that ended failed, deleted ones included';
+comment on column postrider.queue_status.cancelled is 'all requests that ended cancelled, deleted ones included';
+comment on column postrider.queue_status.expired is 'all requests that ended expired, deleted ones included';
+comment on column postrider.queue_status.skipped is 'all requests that ended skipped, deleted ones included';
+comment on column postrider.queue_status.unknown is 'all requests that ended unknown, deleted ones included';
+comment on column postrider.queue_status.oldest_ready_age is
+  'waiting time of the oldest ready request; null: no ready request';
 comment on column postrider.queue_status.rate_per_second is
-  'requests a second that succeeded, failed or ended unknown in the last sixty seconds, an estimate';
+  'estimate of requests a second that succeeded, failed or ended unknown in the last 60 s';
 comment on column postrider.queue_status.estimated_drain is
-  'time to run all ready requests at that rate; null: nothing ended';
-comment on column postrider.queue_status.paused is 'whether pause_queue paused it';
-comment on column postrider.queue_status.waiting is 'members of batches and chains whose turn has not come';
-comment on column postrider.queue_status.has_worker is 'whether a live worker that is not draining takes its jobs';
+  'time to run all ready requests at that rate; null: the rate is 0';
+comment on column postrider.queue_status.paused is 'true: pause_queue has paused the queue';
+comment on column postrider.queue_status.waiting is 'members of batches and chains that wait for their turn';
+comment on column postrider.queue_status.has_worker is
+  'true: a live worker that is not draining takes jobs of the queue';

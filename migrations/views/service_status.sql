@@ -28,17 +28,18 @@ comment on view postrider.service_status is
 comment on column postrider.service_status.service is 'name of the service';
 comment on column postrider.service_status.environment is
   'environment of these servers; null for a service without servers';
-comment on column postrider.service_status.base_url is 'base URL of its next call, without user and password';
+comment on column postrider.service_status.base_url is 'base URL of the next call, without user and password';
 comment on column postrider.service_status.current_position is
   'position of that server; null for a service without servers';
 comment on column postrider.service_status.state is 'active, all servers aside, or no servers';
 comment on column postrider.service_status.servers is 'number of servers in this environment';
-comment on column postrider.service_status.servers_active is 'how many of them are not set aside';
-comment on column postrider.service_status.calls is 'calls in the window for error rates';
-comment on column postrider.service_status.errors is 'how many of these calls count as errors';
-comment on column postrider.service_status.open_until is 'when the first server set aside will be probed';
+comment on column postrider.service_status.servers_active is 'number of these servers that are active';
+comment on column postrider.service_status.calls is 'calls to all these servers that count for error_rate now';
+comment on column postrider.service_status.errors is
+  'how many of these calls failed on the network or with 502, 503 or 504';
+comment on column postrider.service_status.open_until is 'when one call may probe the first server that was set aside';
 comment on column postrider.service_status.server_details is
   'array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
-comment on column postrider.service_status.min_calls is 'fewest calls before the error rate applies';
-comment on column postrider.service_status.error_rate is 'error rate at which a server is set aside';
-comment on column postrider.service_status.cool_down is 'how long a server is set aside';
+comment on column postrider.service_status.min_calls is 'error_rate applies to a server after this many calls';
+comment on column postrider.service_status.error_rate is 'share of failed calls that sets a server aside';
+comment on column postrider.service_status.cool_down is 'how long a server is set aside before one call probes it';

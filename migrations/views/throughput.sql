@@ -31,12 +31,15 @@ select c.minute, coalesce(c.finished, 0)::bigint as finished, coalesce(c.failed,
 comment on view postrider.throughput is
   'one row for each minute of the last hour with ended jobs: counts, and percentiles of waits and calls from a sample';
 comment on column postrider.throughput.minute is 'start of the minute';
-comment on column postrider.throughput.finished is 'jobs that ended in it';
-comment on column postrider.throughput.failed is 'how many of them failed, expired or ended unknown';
+comment on column postrider.throughput.finished is 'jobs that ended in this minute';
+comment on column postrider.throughput.failed is 'how many of these jobs failed, expired or ended unknown';
 comment on column postrider.throughput.wait_p50_ms is
-  'wait from run_at to the first attempt, for jobs that ended on it: 50 % waited less';
-comment on column postrider.throughput.wait_p95_ms is 'the same: 95 % waited less';
-comment on column postrider.throughput.wait_p99_ms is 'the same: 99 % waited less';
-comment on column postrider.throughput.call_p50_ms is 'duration of calls that ended jobs: 50 % were shorter';
-comment on column postrider.throughput.call_p95_ms is 'the same: 95 % were shorter';
-comment on column postrider.throughput.call_p99_ms is 'the same: 99 % were shorter';
+  'milliseconds from run_at to the first attempt, for jobs that ended on it: 50 % waited less';
+comment on column postrider.throughput.wait_p95_ms is 'milliseconds as in wait_p50_ms: 95 % waited less';
+comment on column postrider.throughput.wait_p99_ms is 'milliseconds as in wait_p50_ms: 99 % waited less';
+comment on column postrider.throughput.call_p50_ms is
+  'duration in milliseconds of calls that ended jobs: 50 % were shorter';
+comment on column postrider.throughput.call_p95_ms is
+  'duration in milliseconds of calls that ended jobs: 95 % were shorter';
+comment on column postrider.throughput.call_p99_ms is
+  'duration in milliseconds of calls that ended jobs: 99 % were shorter';

@@ -11,6 +11,6 @@ struct ErrorCodeTextTests {
         let meanings = try queue.rows(
             "select meaning from postrider.error_codes where code in ('expired', 'file') order by code")
         #expect(meanings.first == ["not started before expires_at"])
-        #expect(meanings.last?.first??.contains("tried again where") == true)
+        #expect(meanings.last?.first??.contains("are retried") == true)
     }
 }

@@ -13,4 +13,4 @@ begin
 end
 $$;
 comment on function postrider.cancel(bigint) is
-  'ends an unfinished job and all jobs below it, aborting running calls within a second; false if it was finished';
+  'cancels an unfinished job and all jobs below it; running calls stop within a second; returns false if it had ended';

@@ -98,4 +98,4 @@ begin
 end
 $$;
 comment on function postrider.cancel_all(text, text, text) is
-  'cancels all unfinished jobs of a queue, lane and tag (null: any); returns how many, a tree counts once';
+  'cancels all unfinished jobs of a queue, lane and tag (null: any); returns how many; a batch or chain counts once';

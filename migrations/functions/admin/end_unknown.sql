@@ -27,4 +27,5 @@ begin
 end
 $$;
 comment on function postrider.end_unknown(timestamptz) is
-  'after a restore: ends at_most_once jobs inserted before this moment that do not run as unknown; returns how many';
+  'after a restore: ends at_most_once jobs as unknown if they were inserted before this time and do not run; returns '
+  'how many';

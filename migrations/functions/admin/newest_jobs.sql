@@ -120,4 +120,4 @@ begin
 end
 $$;
 comment on function postrider.newest_jobs(text, text, int) is
-  'ids of the newest jobs in a state, of a queue (null: any), newest first; takes milliseconds for any number of jobs';
+  'returns ids of jobs in a state, of a queue (null: any), newest first; takes milliseconds for any number of jobs';

@@ -102,4 +102,5 @@ begin
 end
 $$;
 comment on function postrider.reschedule(bigint, timestamptz, int) is
-  'moves a ready or scheduled job, or a tree without calls, to another run_at or priority (null: unchanged)';
+  'changes run_at or priority (null: unchanged) of a ready or scheduled job, or run_at of a batch or chain without '
+  'calls';

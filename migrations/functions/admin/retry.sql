@@ -52,4 +52,4 @@ begin
 end
 $$;
 comment on function postrider.retry(bigint, boolean, boolean) is
-  'runs a finished job again with max_attempts more attempts; of a batch or chain, all jobs without success';
+  'runs an ended job again with max_attempts more attempts; of a batch or chain, all jobs without success';

@@ -115,4 +115,4 @@ begin
 end
 $$;
 comment on function postrider.retry_failed(text, text, timestamptz, text, text, text) is
-  'retries failed jobs that match all filters (null: any); returns how many, a batch or chain counts once';
+  'retries failed jobs that match all filters (null: any); returns how many; a batch or chain counts once';

@@ -17,4 +17,4 @@ begin
 end
 $$;
 comment on function postrider.cache_invalidate(text, text) is
-  'removes cached answers of a service and its cache_namespace (null: all) with URL LIKE pattern; returns how many';
+  'removes cached answers with URL LIKE pattern, of a service and its cache_namespace (null: all); returns how many';

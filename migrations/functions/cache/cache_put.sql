@@ -7,7 +7,7 @@ as $$
                                             app_version)
 $$;
 comment on function postrider.cache_put(jsonb, jsonb, text) is
-  'stores JSON as the cached answer to the job that a spec describes; false if such a job is not cached';
+  'stores JSON as the cached answer for the job in spec; returns false if such a job is not cached';
 
 create or replace function postrider.cache_put(spec jsonb, body text, app_version text default null) returns boolean
 language sql security definer
@@ -17,7 +17,7 @@ as $$
                                             app_version)
 $$;
 comment on function postrider.cache_put(jsonb, text, text) is
-  'stores text as the cached answer to the job that a spec describes; false if such a job is not cached';
+  'stores text as the cached answer for the job in spec; returns false if such a job is not cached';
 
 create or replace function postrider.cache_put(spec jsonb, body bytea, app_version text default null) returns boolean
 language sql security definer
@@ -26,4 +26,4 @@ as $$
   select postrider_internal.put_cache_entry(spec, 'application/octet-stream', null, body, app_version)
 $$;
 comment on function postrider.cache_put(jsonb, bytea, text) is
-  'stores bytes as the cached answer to the job that a spec describes; false if such a job is not cached';
+  'stores bytes as the cached answer for the job in spec; returns false if such a job is not cached';

@@ -38,4 +38,4 @@ begin
 end
 $$;
 comment on function postrider.rerun_callback(bigint) is
-  'runs the callback of a finished job once more; false if it failed again (see callback_errors)';
+  'runs the callback of an ended job once more; returns false if it failed again (see callback_errors)';

@@ -35,4 +35,4 @@ begin
 end
 $$;
 comment on function postrider.log_in(text, jsonb) is
-  'replaces the secrets of a credential, makes it active and releases waiting jobs';
+  'replaces the secrets of a credential, makes it active and releases the jobs that wait for it';

@@ -16,4 +16,4 @@ begin
 end
 $$;
 comment on function postrider.log_out(text) is
-  'deletes the secrets of a credential; jobs that need it end with not_logged_in until the next login';
+  'deletes the secrets of a credential; until the next login, jobs that need it end with not_logged_in';

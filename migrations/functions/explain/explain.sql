@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider.explain(bigint) is
-  'one sentence that says why a job is not running and when it will, or how it ended';
+  'returns one sentence: why a job is not running and when it will, or how it ended';

@@ -9,4 +9,4 @@ as $$
    where s.id = postrider_internal.find_key_owner(find_job.queue, find_job.dedupe_key) and s.finished_at is null
 $$;
 comment on function postrider.find_job(text, text) is
-  'the id of the unfinished job of a queue with this dedupe_key; null: no such job, or the caller may not see it';
+  'returns the id of the unfinished job of a queue with this dedupe_key; null: no such job, or hidden from the caller';

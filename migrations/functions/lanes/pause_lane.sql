@@ -18,4 +18,4 @@ begin
 end
 $$;
 comment on function postrider.pause_lane(text, timestamptz) is
-  'lets no call of the lane begin before this time (default: until resume_lane); calls in flight go on';
+  'stops new calls of a lane until this time (default: until resume_lane); calls in flight continue';

@@ -11,4 +11,4 @@ begin
 end
 $$;
 comment on function postrider.pause_queue(text) is
-  'lets no call of the jobs of a queue begin until resume_queue; calls in flight go on';
+  'stops new calls for jobs of a queue until resume_queue; calls in flight continue';

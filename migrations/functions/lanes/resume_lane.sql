@@ -12,4 +12,4 @@ begin
 end
 $$;
 comment on function postrider.resume_lane(text) is
-  'ends the pause of a lane, whoever set it; the next 429 counts as the first of a streak';
+  'ends the pause of a lane, by a user or an answer; the next 429 counts as the first of a series';

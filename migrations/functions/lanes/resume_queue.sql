@@ -9,4 +9,4 @@ begin
   update postrider.queues q set paused = false where q.name = resume_queue.queue and q.paused;
 end
 $$;
-comment on function postrider.resume_queue(text) is 'lets a paused queue run again; does nothing if it is not paused';
+comment on function postrider.resume_queue(text) is 'ends the pause of a queue; does nothing if it is not paused';

@@ -6,4 +6,4 @@ as $$
   select postrider_internal.percent_encoded(value)
 $$;
 comment on function postrider.url_encode(text) is
-  'a value for any part of a URL: its UTF-8 bytes, all except letters, digits and -._~ as %XX';
+  'encodes a value for any part of a URL: all its UTF-8 bytes except letters, digits and -._~ become %XX';

@@ -25,4 +25,5 @@ begin
 end
 $$;
 comment on function postrider.purge(timestamptz) is
-  'deletes all jobs that ended before this time, with results and attempts, trees only as a whole; returns how many';
+  'deletes all jobs that ended before this time, with results and attempts; batches and chains only as a whole; '
+  'returns how many';

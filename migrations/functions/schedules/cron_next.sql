@@ -22,4 +22,4 @@ begin
 end
 $$;
 comment on function postrider.cron_next(text, text, timestamptz) is
-  'the next time after a given time at which a cron expression fires in a time zone';
+  'returns the first time after a given time at which a cron expression fires in a time zone';

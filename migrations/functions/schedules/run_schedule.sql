@@ -27,4 +27,4 @@ begin
 end
 $$;
 comment on function postrider.run_schedule(text) is
-  'makes a job of a schedule now, even if it is disabled, and returns its id; null: dedupe_key or overlap skipped it';
+  'makes a job of a schedule now, even if disabled; returns its id; null: a dedupe_key or overlap prevented it';

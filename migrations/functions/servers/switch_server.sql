@@ -44,4 +44,4 @@ begin
 end
 $$;
 comment on function postrider.switch_server(text, int, text) is
-  'makes all workers use this server of a service (position null: the next one) in one environment or in all';
+  'makes all workers use this server of a service (position null: the next one) in one environment (null: all)';

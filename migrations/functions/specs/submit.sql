@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider.submit(jsonb) is
-  'inserts the jobs of a spec and returns the id of its root; null if on_duplicate skip left it out';
+  'inserts the jobs of a spec; returns the id of its root, or null if on_duplicate skip left it out';
