@@ -17,18 +17,18 @@ public struct AdminAddress: Equatable, Sendable, CustomStringConvertible {
     public init(_ text: String) throws(AdminError) {
         guard let colon = text.lastIndex(of: ":") else { throw AdminError(reason: "it has no port") }
         guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
-            throw AdminError(reason: "its port is none of 1 to 65535")
+            throw AdminError(reason: "its port is not a number from 1 to 65535")
         }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
-            throw AdminError(reason: "IPv6 needs brackets")
+            throw AdminError(reason: "an IPv6 address needs brackets")
         }
         // 1: a loopback address, 0: another address, -1: no address.
         let loopback = unsafe chttpserver_is_loopback(String(host))
         guard !host.isEmpty, loopback >= 0 else {
-            throw AdminError(reason: "it does not begin with an address in numbers")
+            throw AdminError(reason: "it does not begin with an IP address")
         }
         self.host = String(host)
         self.port = port

@@ -16,13 +16,13 @@ struct AdminGate: Sendable {
             guard !token.isShown(by: request.authorization) else { return nil }
             return AdminResponse(
                 status: 401,
-                body: "show the token: Authorization: Bearer …, or as the password of any name\n")
+                body: "a token is needed; send it as Authorization: Bearer TOKEN, or as the password of any user\n")
         }
         guard let host = request.host, !AdminGate.isAddress(host) else { return nil }
         return AdminResponse(
             status: 421,
             body:
-                "ask for an address like 127.0.0.1 or for localhost; other names need a token, see --http-token-file\n")
+                "this host name needs a token (--http-token-file); without it, use localhost or an IP address\n")
     }
 
     /// Whether a `Host` header is `localhost` or a numeric address, with or without a port. The C function returns -1

@@ -83,11 +83,11 @@ public final class AdminServer: Sendable {
     private static func words(for condition: WorkerHealth.Condition) -> String {
         switch condition {
         case .ready: "ready\n"
-        case .draining: "draining: no job is claimed any more\n"
-        case .disconnected: "no session with the database; the worker tries again\n"
+        case .draining: "draining: the worker claims no more jobs\n"
+        case .disconnected: "the database cannot be reached; the worker reconnects as soon as it can\n"
         case .refused(let results, let seconds):
-            "the database has refused all results for \(seconds) s; \(results) wait, and the worker writes them again\n"
-        case .stalled(let seconds): "the worker's loop has not turned for \(seconds) s\n"
+            "the database has refused all results for \(seconds) s; \(results) results wait to be written again\n"
+        case .stalled(let seconds): "the worker has been stuck for \(seconds) s; see its log, and restart it\n"
         }
     }
 
@@ -106,7 +106,7 @@ public final class AdminServer: Sendable {
             workerHealth.condition == .ready ? 1 : 0)
         metrics.family(
             "postrider_calls_total", .counter,
-            "Calls that this worker has ended, by the class of the status; none: no whole answer.")
+            "Calls that this worker has ended, by class of status; none: no complete answer.")
         for (answer, calls) in workerHealth.ended {
             metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
         }
@@ -116,7 +116,7 @@ public final class AdminServer: Sendable {
         if let fleet { metrics.append(fleet) }
         metrics.single(
             "postrider_database_up", .gauge,
-            "1 if the database has answered; else the families of the fleet are missing.",
+            "1 if the database has answered; otherwise the metrics of the fleet are missing.",
             fleet == nil ? 0 : 1)
         return metrics.text
     }

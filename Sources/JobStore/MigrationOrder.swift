@@ -22,12 +22,12 @@ enum MigrationOrder {
             var placed: Set<String> = []
             for file in waiting {
                 if let missing = before[file.name]?.first(where: { !names.contains($0) }) {
-                    throw StoreError(.files, "\(file.name): after \(missing), which is not there")
+                    throw StoreError(.files, "\(file.name): its after header names \(missing), which does not exist")
                 }
             }
             while !waiting.isEmpty {
                 guard let next = waiting.firstIndex(where: { placed.isSuperset(of: before[$0.name] ?? []) }) else {
-                    throw StoreError(.files, "\(waiting[0].name): its after header is part of a circle")
+                    throw StoreError(.files, "\(waiting[0].name): its after header is part of a cycle")
                 }
                 placed.insert(waiting[next].name)
                 ordered.append(try PlannerHeader.expanded(waiting.remove(at: next)))

@@ -145,10 +145,10 @@ public enum SchemaState: Equatable, Sendable {
         case .newer(let names):
             "the schema is newer than this worker (it does not know \(SchemaState.some(names))); run the newer worker"
         case .changed(let names):
-            "\(SchemaState.some(names)) was applied with another text than this worker carries; "
-                + "run the worker that made the schema, or migrate an empty database"
+            "the database has another version of \(SchemaState.some(names)) than this worker; "
+                + "use the worker that made the schema, or migrate an empty database"
         case .unreleased(let names):
-            "an unreleased version made this schema (\(SchemaState.some(names))), and no upgrade leads from it; "
+            "an unreleased version made this schema (\(SchemaState.some(names))), so it cannot be upgraded; "
                 + "create a new database and run: worker migrate"
         }
     }

@@ -123,7 +123,7 @@ public struct Migrator: Sendable {
     ) throws(StoreError) -> [String] {
         try run("history table", Self.historyTable, connection)
         let plan = try check.plan(connection)
-        guard let plan else { throw StoreError(.database, "the history table is not where it was created") }
+        guard let plan else { throw StoreError(.database, "the new table postrider.migrations is missing") }
         try refuse(plan)
         let pending = Set(plan.names(.pending) + plan.names(.stale))
         let isNumberedPending = ordered.contains { $0.kind == .numbered && pending.contains($0.name) }
@@ -154,20 +154,20 @@ public struct Migrator: Sendable {
         if case .unreleased = plan.state {
             throw StoreError(
                 .unreleased,
-                "an unreleased version made this database, and no upgrade leads from it; nothing was changed; "
-                    + "create a new database and migrate that one")
+                "an unreleased version made this schema, so it cannot be upgraded; nothing was changed; "
+                    + "create a new database and run: worker migrate")
         }
         if case .changed = plan.state {
             let names = plan.names(.changed).joined(separator: ", ")
             throw StoreError(
                 .changed,
-                "\(names) was applied with another text, and numbered migrations never change; "
-                    + "run the worker that made the schema, or migrate an empty database")
+                "the database has another version of \(names) than this worker; nothing was changed; "
+                    + "use the worker that made the schema, or migrate an empty database")
         }
         if plan.isAhead {
             let names = (plan.names(.unknown) + plan.names(.newer)).joined(separator: ", ")
             throw StoreError(
-                .newer, "a newer worker has migrated this database (\(names)); nothing was changed, run the newer one")
+                .newer, "a newer worker has migrated this database (\(names)); nothing was changed; use the newer one")
         }
     }
 
@@ -209,7 +209,8 @@ public struct Migrator: Sendable {
             """, connection)
         return StoreError(
             .locked,
-            "another migration did not end within \(lockWaitMilliseconds) ms\(holder.map { ": " + $0 } ?? ""); nothing was changed"
+            "another migration did not end within \(lockWaitMilliseconds) ms\(holder.map { " (\($0))" } ?? ""); "
+                + "nothing was changed; run worker migrate again when it has ended"
         )
     }
 
@@ -220,8 +221,8 @@ public struct Migrator: Sendable {
             connection)
         return StoreError(
             .locked,
-            "\(error.message), tried for \(lockWaitMilliseconds) ms"
-                + "\(holder.map { "; most likely it waits for " + $0 } ?? ""); nothing was changed",
+            "\(error.message), after a wait of \(lockWaitMilliseconds) ms"
+                + "\(holder.map { "; the lock is probably held by " + $0 } ?? ""); nothing was changed",
             underlying: error.underlying)
     }
 
@@ -291,8 +292,7 @@ public struct Migrator: Sendable {
         create schema if not exists postrider;
         create schema if not exists postrider_internal;
         comment on schema postrider is 'scheduled API calls: the tables, views and functions for users';
-        comment on schema postrider_internal is
-          'what postrider is made of; only its views, functions and workers use it';
+        comment on schema postrider_internal is 'internal objects of Postrider; use the schema postrider instead';
         create table if not exists postrider.migrations (
           name text primary key,
           checksum text not null,
@@ -300,6 +300,11 @@ public struct Migrator: Sendable {
           worker_version text not null,
           breaking boolean not null default true
         );
-        comment on table postrider.migrations is 'which files of migrations/ this database has, one row each';
+        comment on table postrider.migrations is 'files of migrations/ that this database has, one row each';
+        comment on column postrider.migrations.name is 'path of the file below migrations/';
+        comment on column postrider.migrations.checksum is 'checksum of the file as it was applied';
+        comment on column postrider.migrations.applied_at is 'when the file was last applied';
+        comment on column postrider.migrations.worker_version is 'version of the worker that applied the file';
+        comment on column postrider.migrations.breaking is 'true: workers that do not know the file must stop';
         """
 }

@@ -34,7 +34,7 @@ enum PlannerHeader {
         for word in words {
             guard let settings = meanings[word] else {
                 let known = meanings.keys.sorted().joined(separator: ", ")
-                throw StoreError(.files, "\(file.name): no planner setting is named \(word); there are \(known)")
+                throw StoreError(.files, "\(file.name): unknown planner setting \(word); give one of \(known)")
             }
             for setting in settings { lines += "set \(setting)\n".utf8 }
         }

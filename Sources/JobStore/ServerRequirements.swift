@@ -34,7 +34,7 @@ enum ServerRequirements {
             throw StoreError(
                 .files,
                 "the database's encoding is \(encoding), and the schema needs UTF8; "
-                    + "make one with: create database NAME encoding 'UTF8' template template0")
+                    + "create one with: create database NAME encoding 'UTF8' template template0")
         }
     }
 }

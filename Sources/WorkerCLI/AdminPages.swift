@@ -16,7 +16,7 @@ struct AdminPages: Equatable, Sendable {
     /// `--http-token-file`.
     static let tokenSource = SecretSource(
         name: "http-token-file", variable: "POSTRIDER_HTTP_TOKEN", example: "/etc/postrider/http-token",
-        fallback: "the token in POSTRIDER_HTTP_TOKEN, else none",
+        fallback: "the token in POSTRIDER_HTTP_TOKEN, otherwise none",
         content: "16 random characters or more, like openssl rand -hex 32 prints them",
         meaning: "the token that readers send: Authorization: Bearer …, or as the password of any user name")
 

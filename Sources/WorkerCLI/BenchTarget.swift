@@ -79,7 +79,7 @@ struct BenchTarget: ~Copyable {
     private static func spawn(_ directory: String) throws(CommandError) -> Int32 {
         let places: [String] = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
         guard let path = places.first(where: { place in unsafe access(place, X_OK) == 0 }) else {
-            throw .usage("--url", "there is no nginx to call", "install nginx-light, or give the URL of an API")
+            throw .usage("--url", "nginx is not installed", "install nginx-light, or give a URL to call")
         }
         do throws(ClusterError) {
             return try ChildProcess.spawn(

@@ -37,7 +37,7 @@ enum Database {
             return connection
         } catch {
             guard error.foundReadOnly, let advice = ReadOnlyDefault.advice(text) else { throw unreachable(error) }
-            let other = readsOnly ? "; this command is served by target_session_attrs=primary, too" : ""
+            let other = readsOnly ? "; this command also works with target_session_attrs=primary" : ""
             throw CommandError(.unreachable, "database takes no writes: \(advice)\(other)")
         }
     }
@@ -113,7 +113,8 @@ enum Database {
 
     /// The error of a failed connection, with advice.
     static func unreachable(_ error: PGError) -> CommandError {
-        CommandError(.unreachable, "database not reachable: \(error.message); check --database or POSTRIDER_DATABASE")
+        CommandError(
+            .unreachable, "database cannot be reached: \(error.message); check --database or POSTRIDER_DATABASE")
     }
 
     /// The error of a failed statement. Refused input is a usage error, a lost connection gives 69, other errors 70.

@@ -14,7 +14,7 @@ enum FilesRoot {
             throw .usage("--files", "\(quoted(path)) does not exist", remedy)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw .usage("--files", "\(quoted(path)) is no directory", remedy)
+            throw .usage("--files", "\(quoted(path)) is not a directory", remedy)
         }
         guard unsafe access(path, R_OK | W_OK | X_OK) == 0 else {
             throw .usage("--files", "\(quoted(path)) cannot be written", remedy)

@@ -69,7 +69,7 @@ public enum Program {
     private static func unwritten(_ number: Int32) -> CommandError {
         CommandError(
             .internalError,
-            "standard output: \(Terminal.reason(number)); what was asked for is done, but could not be told")
+            "standard output: \(Terminal.reason(number)); the command is done, but its output is incomplete")
     }
 
     private static func environmentVariables() -> [String: String] {

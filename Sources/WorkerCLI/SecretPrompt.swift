@@ -26,7 +26,7 @@ enum SecretPrompt {
         }
         guard isTyped(signals) else { throw CommandError(.internalError, "stopped by a signal; nothing was set") }
         guard let line = line() else {
-            throw .usage("the secret", "is longer than a line of a terminal can be", "give it by a file: … <FILE")
+            throw .usage("the secret", "is longer than a line of a terminal can be", "give it in a file: … <FILE")
         }
         return line
     }

@@ -24,14 +24,15 @@ struct AdminAddressTests {
     }
 
     @Test(arguments: [
-        ("127.0.0.1", "it has no port"), ("127.0.0.1:", "its port is none of 1 to 65535"),
-        ("127.0.0.1:0", "its port is none of 1 to 65535"), ("127.0.0.1:65536", "its port is none of 1 to 65535"),
-        ("127.0.0.1:x", "its port is none of 1 to 65535"), ("::1:80", "IPv6 needs brackets"),
-        (":80", "it does not begin with an address in numbers"),
-        ("[]:80", "it does not begin with an address in numbers"),
-        ("localhost:80", "it does not begin with an address in numbers"),
-        ("256.0.0.1:80", "it does not begin with an address in numbers"),
-        ("http://127.0.0.1:80", "IPv6 needs brackets"),
+        ("127.0.0.1", "it has no port"), ("127.0.0.1:", "its port is not a number from 1 to 65535"),
+        ("127.0.0.1:0", "its port is not a number from 1 to 65535"),
+        ("127.0.0.1:65536", "its port is not a number from 1 to 65535"),
+        ("127.0.0.1:x", "its port is not a number from 1 to 65535"), ("::1:80", "an IPv6 address needs brackets"),
+        (":80", "it does not begin with an IP address"),
+        ("[]:80", "it does not begin with an IP address"),
+        ("localhost:80", "it does not begin with an IP address"),
+        ("256.0.0.1:80", "it does not begin with an IP address"),
+        ("http://127.0.0.1:80", "an IPv6 address needs brackets"),
     ])
     func `an invalid address is refused with the reason`(text: String, reason: String) {
         #expect(throws: AdminError(reason: reason)) { try AdminAddress(text) }

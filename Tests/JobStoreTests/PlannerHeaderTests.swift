@@ -36,7 +36,7 @@ struct PlannerHeaderTests {
     }
 
     @Test(arguments: [
-        (Self.file("-- planner: no-jitt\n"), "functions/f.sql: no planner setting is named no-jitt; there are "),
+        (Self.file("-- planner: no-jitt\n"), "functions/f.sql: unknown planner setting no-jitt; give one of "),
         (Self.file("-- planner: no-jit\n", path: ""), "functions/f.sql: a planner header needs a function with a "),
     ])
     func `an invalid planner header is refused with the file's name`(file: MigrationFile, message: String) {

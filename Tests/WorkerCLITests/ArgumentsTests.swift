@@ -81,7 +81,7 @@ struct ArgumentsTests {
         (["--concurency", "8"], "--concurency: unknown flag of run; did you mean --concurrency?"),
         (["--serve", "x"], "--serve: unknown flag of run; see worker run --help"),
         (["-c", "8"], "-c: unknown flag of run; see worker run --help"),
-        (["extra"], "run: no word may follow, 1 given; see worker run --help"),
+        (["extra"], "run: takes no argument, 1 given; see worker run --help"),
     ])
     func `a wrong argument is named with the reason and a correct example`(words: [String], line: String) {
         #expect(Self.message(words) == line)

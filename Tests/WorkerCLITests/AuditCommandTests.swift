@@ -24,7 +24,7 @@ struct AuditCommandTests {
         for group in Self.groups {
             #expect(count("ok", group, outcome) >= 30, "\(group)")
         }
-        #expect(outcome.output.hasSuffix(" inputs, all ended as they must\n"))
+        #expect(outcome.output.hasSuffix(" inputs, all ended as required\n"))
         #expect(!outcome.output.contains(HostileInput.secret))
         let controls = outcome.output.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
         #expect(controls.isEmpty)
@@ -51,8 +51,8 @@ struct AuditCommandTests {
         let outcome = try WorkerProcess.run(["audit", "--database", queue.database])
         #expect(outcome.status == 1)
         #expect(count("fault", RowAudit.group, outcome) > 20)
-        #expect(outcome.output.contains("ftp://: must be refused for jobs.url; it was taken"))
-        #expect(outcome.output.hasSuffix(" did not end as they must\n"))
+        #expect(outcome.output.contains("ftp://: must be refused for jobs.url; it was accepted"))
+        #expect(outcome.output.hasSuffix(" did not end as required\n"))
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 

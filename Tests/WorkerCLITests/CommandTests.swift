@@ -114,7 +114,7 @@ struct CommandTests {
             return "\(outcome.status) \(outcome.output)"
         }
         func unknown(_ kind: String, _ name: String) -> String {
-            "worker: no \(kind) \"\(name)\" is known so far; see select \(kind) from postrider.\(kind)_status for those that are\n"
+            "worker: no \(kind) \"\(name)\" is known yet; check the spelling with: select \(kind) from postrider.\(kind)_status\n"
         }
         _ = try insert("url, queue", "'http://h:81/', 'bulk'")
         #expect(try said("queue", "resume", "bulk") == "0 bulk running\n")

@@ -98,7 +98,7 @@ struct DevCommandTests {
         hasEnded = true
         #expect(status == 69 << 8)
         let output = try String(contentsOf: file, encoding: .utf8)
-        let words = "worker: its PostgreSQL has gone, and all jobs with it; start worker dev anew\n"
+        let words = "worker: its PostgreSQL has ended; start worker dev again; without --keep, all jobs are lost\n"
         #expect(output.hasSuffix(words), "\(output)")
         #expect(!FileManager.default.fileExists(atPath: String(directory)))
     }

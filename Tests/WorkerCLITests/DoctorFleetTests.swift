@@ -28,7 +28,7 @@ struct DoctorFleetTests {
             """
             notice ready jobs 19 in queues that no running worker takes: 'it''s mial' \\(12 \(since)\\), 'old' \\(3 \(since)\\), \
             'q1' \\(1 \(since)\\), 'q2' \\(1 \(since)\\), 'q3' \\(1 \(since)\\) and 1 more; \
-            start a worker with --queue NAME, or: select postrider.cancel_all\\(queue => 'NAME'\\)
+            start a worker with --queue NAME, or cancel them: select postrider.cancel_all\\(queue => 'NAME'\\)
             """)
         #expect(report["ready jobs"].wholeMatch(of: line) != nil, "\(report)")
         #expect(
@@ -74,8 +74,8 @@ struct DoctorFleetTests {
         #expect(report.status == 1)
         #expect(
             report["sequences"].contains(
-                "fault sequences postrider.jobs_id_seq is at 0, and its table holds \(id + 41): "
-                    + "the next rows are refused or get numbers twice; "
+                "fault sequences postrider.jobs_id_seq is at 0, but its table already holds \(id + 41): "
+                    + "the next rows fail or repeat numbers; "
                     + "run: select setval('postrider.jobs_id_seq', \(id + 41))"), "\(report)")
         for row in try queue.rows("select repair from postrider_internal.sequence_lags()") {
             try queue.connection.execute(row[0] ?? "")
@@ -96,7 +96,7 @@ struct DoctorFleetTests {
         #expect(report.status == 1)
         #expect(
             report["clients"]
-                == "fault clients their jobs cannot be counted, so limits use an old count; the leader tries again every 10 s: division by zero"
+                == "fault clients their jobs cannot be counted, so limits use an old count; the leader repeats the count every 10 s: division by zero"
         )
     }
 
@@ -125,7 +125,7 @@ struct DoctorFleetTests {
         let last = try queue.text("select to_char(max(found_at), 'YYYY-MM-DD HH24:MI:SS TZ') from postrider.restores")
         #expect(
             report["restores"]
-                == "notice restores of the last day: 6 leases lost, 1 jobs unknown; the last was found at \(last ?? ""); see postrider.restores and docs/operating.md"
+                == "notice restores within the last day: 6 leases lost, 1 jobs unknown; last restore found at \(last ?? ""); see postrider.restores and docs/operating.md"
         )
     }
 
@@ -140,7 +140,7 @@ struct DoctorFleetTests {
         let remedy = "set POSTRIDER_WEBHOOK_SECRET as on the other workers, or give --webhook-secret-file"
         #expect(
             report["webhooks"]
-                == "notice webhooks jobs have a callback_url, and no secret here signs their webhooks, so that they end with config; \(remedy)"
+                == "notice webhooks jobs have a callback_url, but no secret is set here to sign their webhooks, so they fail with config; \(remedy)"
         )
         #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
         let worker = try RunningWorker(queue.database)
@@ -149,7 +149,7 @@ struct DoctorFleetTests {
             until: "select exists (select from postrider.job_status where tag = 'webhook' and error_code = 'config')")
         #expect(
             try DoctorReport(TestRole.worker.database(queue.database))["webhooks"]
-                == "notice webhooks 1 ended with config within a day, and no secret here signs them; \(remedy), and then: "
+                == "notice webhooks 1 failed with config within a day, and no secret is set here to sign them; \(remedy); then run: "
                 + "select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')")
         #expect(try DoctorReport(queue.database, [], secret)["webhooks"] == "")
     }
@@ -172,7 +172,7 @@ struct DoctorFleetTests {
         #expect(report.status == 0, "\(report)")
         #expect(
             report["rights"]
-                == "notice rights \(role.name) has those of postrider_\(role.rawValue), which runs no jobs: what only a worker's login sees is not looked at; for all of it give doctor the worker's --database"
+                == "notice rights \(role.name) has the rights of postrider_\(role.rawValue), which runs no jobs, so some checks are left out; for all checks give doctor the worker's --database"
         )
         #expect(report["schema"].hasPrefix("ok "))
         #expect(report["workers"] == "ok workers 1 running, one of them leads")

@@ -58,7 +58,7 @@ struct ListingTests {
         let outcome = try WorkerProcess.run(words, reading: #"{"url": "http://h/"}"#)
         #expect(outcome.status == 70, "\(outcome)")
         #expect(
-            outcome.output.contains("standard output: Bad file descriptor; what was asked for is done"), "\(outcome)")
+            outcome.output.contains("standard output: Bad file descriptor; the command is done"), "\(outcome)")
         #expect(try queue.number("select count(*) from postrider.jobs") == 1)
     }
 

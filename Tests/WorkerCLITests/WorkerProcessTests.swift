@@ -31,7 +31,7 @@ struct WorkerProcessTests {
     @Test(arguments: [
         (
             ["--http", "localhost:80"],
-            "--http: \"localhost:80\": it does not begin with an address in numbers; give one like 127.0.0.1:9464"
+            "--http: \"localhost:80\": it does not begin with an IP address; give one like 127.0.0.1:9464"
         ),
         (
             ["--http", "0.0.0.0:9464"],
@@ -111,7 +111,7 @@ struct WorkerProcessTests {
         let outcome = try WorkerProcess.run(
             words, ["POSTRIDER_DATABASE": "postgresql://me:geheim@127.0.0.1:1/none"])
         #expect(outcome.status == 69)
-        #expect(outcome.output.hasPrefix("worker: database not reachable: "))
+        #expect(outcome.output.hasPrefix("worker: database cannot be reached: "))
         #expect(!outcome.output.contains("geheim"))
     }
 
@@ -146,12 +146,12 @@ struct WorkerProcessTests {
             migrated
                 == .init(
                     status: 78,
-                    output: "worker: an unreleased version made this database, and no upgrade leads from it; "
-                        + "nothing was changed; create a new database and migrate that one\n"))
+                    output: "worker: an unreleased version made this schema, so it cannot be upgraded; "
+                        + "nothing was changed; create a new database and run: worker migrate\n"))
         for words in [["run"], ["migrate", "--status"]] {
             let outcome = try WorkerProcess.run(words, ["POSTRIDER_DATABASE": text])
             #expect(outcome.status == 78)
-            #expect(outcome.output.contains("(0001_schema.sql), and no upgrade leads from it; create a new database"))
+            #expect(outcome.output.contains("(0001_schema.sql), so it cannot be upgraded; create a new database"))
         }
         #expect(try connection.query(history).text(0, 0) == before)
     }
@@ -204,7 +204,7 @@ struct WorkerProcessTests {
         let told = try folder.shell("\(WorkerProcess.path) --help 2>&1 >/dev/full || echo $?")
         #expect(
             told
-                == "worker: standard output: No space left on device; what was asked for is done, but could not be told\n70\n"
+                == "worker: standard output: No space left on device; the command is done, but its output is incomplete\n70\n"
         )
     }
 
@@ -216,7 +216,7 @@ struct WorkerProcessTests {
         #expect(outcome.status == 70)
         #expect(
             outcome.output
-                == "worker: the database's encoding is LATIN1, and the schema needs UTF8; make one with: create database NAME encoding 'UTF8' template template0\n"
+                == "worker: the database's encoding is LATIN1, and the schema needs UTF8; create one with: create database NAME encoding 'UTF8' template template0\n"
         )
     }
 }

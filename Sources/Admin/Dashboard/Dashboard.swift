@@ -31,11 +31,11 @@ struct Dashboard: Sendable {
             return Dashboard.unavailable(request.path, Dashboard.reason(error))
         }
         switch found {
-        case .none: return Dashboard.unavailable(request.path, "other readers wait for the database already")
+        case .none: return Dashboard.unavailable(request.path, "earlier requests still wait for it")
         case .some(.none):
             return Shell.page(status: 404, title: "No such page", path: "", isLive: false) { html in
                 write(PageFilters.defects(request), to: &html)
-                html.element("p", "There is no page at this address. The menu leads to those there are.")
+                html.element("p", "There is no page at this address. Choose a page from the menu.")
             }
         case .some(.some(let page)):
             return Shell.page(status: page.status, title: page.title, path: page.path, isLive: page.isLive) {
@@ -65,9 +65,9 @@ struct Dashboard: Sendable {
     }
 
     private static func unavailable(_ path: String, _ reason: String) -> AdminResponse {
-        Shell.page(status: 503, title: "No answer", path: path, isLive: true) { html in
+        Shell.page(status: 503, title: "Database unavailable", path: path, isLive: true) { html in
             html.element("p", ["class": "why trouble"], "The database has not answered: \(reason).")
-            html.element("p", "This page looks again every five seconds.")
+            html.element("p", "This page reloads every five seconds.")
         }
     }
 
@@ -76,7 +76,7 @@ struct Dashboard: Sendable {
     private static func reason(_ error: PGError) -> String {
         switch error.code {
         case .server: error.message
-        default: "there is no connection"
+        default: "it cannot be reached"
         }
     }
 

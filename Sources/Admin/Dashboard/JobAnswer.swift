@@ -71,7 +71,7 @@ struct JobAnswer: Sendable {
             if let body {
                 guard result != nil else { return html.element("pre", body) }
                 html.element("details") { html in
-                    html.element("summary", "body, as it came")
+                    html.element("summary", "body as received")
                     html.element("pre", body)
                 }
             }

@@ -51,7 +51,7 @@ struct JobPage: DashboardPage {
 
     func write(to html: inout HTML) {
         guard let facts else {
-            html.element("p", "There is no job \(id), or it was so long ago that it is forgotten.")
+            html.element("p", "There is no job \(id). It never existed, or was deleted after its retention.")
             return
         }
         if let why { html.element("p", ["class": "why"], why) }
@@ -65,7 +65,7 @@ struct JobPage: DashboardPage {
         for (table, rows) in tables { table.write(rows, to: &html) }
         answer?.write(to: &html)
         html.element("section") { html in
-            html.element("h2", "What can be done")
+            html.element("h2", "Commands for this job")
             html.element("pre", hasEnded ? "worker retry \(id)" : "worker cancel \(id)\nworker watch \(id)")
         }
     }
@@ -73,32 +73,32 @@ struct JobPage: DashboardPage {
     private static let columns = [
         Column("state", .state, "s.state"), Column("kind", .text, "s.kind"), Column("name", .text, "s.name"),
         Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) end"),
-        Column("called", .code, "case when s.request_url <> s.url then s.request_url end"),
+        Column("called URL", .code, "case when s.request_url <> s.url then s.request_url end"),
         Column("status", .number, "s.status_code"), Column("last error", .text, "s.last_error"),
         Column("error", .text, "concat_ws(': ', s.error_code, s.error)"),
-        Column("first that failed", .job, "s.failed_job_id"), Column("part of", .job, "s.parent_id"),
-        Column("place in it", .number, "case when s.parent_id is not null then s.position end"),
+        Column("first failed job", .job, "s.failed_job_id"), Column("parent", .job, "s.parent_id"),
+        Column("position", .number, "case when s.parent_id is not null then s.position end"),
         Column(
             "members", .text,
             "s.children_finished || ' of ' || s.children || ' ended' || case when s.children_failed > 0 then ', ' || s.children_failed || ' failed' else '' end"
         ),
-        Column("tries", .text, "case when s.kind = 'request' then s.attempt || ' of ' || s.max_attempts end"),
-        Column("received", .size, "s.bytes_done"), Column("of", .size, "s.bytes_total"),
+        Column("attempts", .text, "case when s.kind = 'request' then s.attempt || ' of ' || s.max_attempts end"),
+        Column("received", .size, "s.bytes_done"), Column("total size", .size, "s.bytes_total"),
         Column("from the cache", .text, "case when s.from_cache then 'yes' end"),
         Column("queue", .queue, "s.queue"), Column("lane", .text, "s.lane"), Column("service", .text, "s.service"),
         Column("priority", .number, "s.priority"), Column("worker", .text, "s.worker"),
-        Column("made", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
-        Column("begun", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
-        Column("took", .span, "s.elapsed"),
+        Column("created", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
+        Column("started", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
+        Column("duration", .span, "s.elapsed"),
         Column("tag", .text, "s.tag"), Column("metadata", .code, "left(s.metadata::text, 4000)"),
     ]
 
     private static let tables = [
         ViewTable(
-            title: "Tries",
+            title: "Attempts",
             columns: [
-                Column("try", .number, "attempt"), Column("begun", .moment, "started_at"),
-                Column("now", .word, "phase"), Column("until", .moment, "deadline"),
+                Column("attempt", .number, "attempt"), Column("started", .moment, "started_at"),
+                Column("phase", .word, "phase"), Column("deadline", .moment, "deadline"),
                 Column("status", .number, "status_code"), Column("error_code", .word, "error_code"),
                 Column("error", .text, "error"), Column("cache", .text, "cache"), Column("ms", .number, "total_ms"),
                 Column("dns", .number, "nullif(dns_ms, 0)"), Column("connected", .number, "nullif(connect_ms, 0)"),

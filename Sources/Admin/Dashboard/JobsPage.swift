@@ -25,7 +25,8 @@ struct JobsPage: DashboardPage {
             queues: arguments["queue"].map { [$0] } ?? [], tag: arguments["tag"], limit: limit ?? JobsPage.usualLimit)
         var parameters = PGParameters()
         table = ViewTable(
-            title: "", columns: JobsPage.columns, source: filter.source(&parameters), empty: "No job is like that.")
+            title: "", columns: JobsPage.columns, source: filter.source(&parameters),
+            empty: "No job matches these filters.")
         rows = try table.read(connection, parameters)
     }
 
@@ -51,7 +52,7 @@ struct JobsPage: DashboardPage {
         }
         table.write(rows, to: &html)
         if rows.count == filter.limit {
-            html.element("p", ["class": "empty"], "The newest \(filter.limit); there may be more.")
+            html.element("p", ["class": "empty"], "The newest \(filter.limit) jobs; there may be more.")
         }
     }
 
@@ -60,8 +61,8 @@ struct JobsPage: DashboardPage {
         Column("job", .job, "s.id"), Column("state", .state, "s.state"), Column("queue", .queue, "s.queue"),
         Column("lane", .text, "s.lane"), Column("name", .text, "coalesce(s.name, s.tag)"),
         Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) else s.kind end"),
-        Column("try", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
-        Column("error_code", .word, "s.error_code"), Column("made", .moment, "s.created_at"),
+        Column("attempt", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
+        Column("error_code", .word, "s.error_code"), Column("created", .moment, "s.created_at"),
         Column("due", .moment, "case when s.finished_at is null then s.run_at end"),
         Column("ended", .moment, "s.finished_at"),
     ]

@@ -56,13 +56,15 @@ struct ListPage: DashboardPage {
             "why", .text,
             """
             case when paused then pause_reason
-                 when held_by = 'max_in_flight' then max_in_flight || ' calls at once are the most (lanes.max_in_flight)'
-                 when held_by = 'rate_limit' then rate_limit || ' calls in ' || rate_period || ' are the most (lanes.rate_limit)' end
+                 when held_by = 'max_in_flight'
+                   then 'at most ' || max_in_flight || ' calls at once (lanes.max_in_flight)'
+                 when held_by = 'rate_limit'
+                   then 'at most ' || rate_limit || ' calls in ' || rate_period || ' (lanes.rate_limit)' end
             """),
         Column("calls", .number, "in_flight"), Column("at most", .number, "max_in_flight"),
-        Column("starts at most", .text, "rate_limit || ' in ' || rate_period"),
+        Column("rate limit", .text, "rate_limit || ' in ' || rate_period"),
         Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
-        Column("retries a second", .number, "case when failing then retry_rate end"),
+        Column("retries per second", .number, "case when failing then retry_rate end"),
     ]
 
     private static let services = ViewTable(
@@ -71,7 +73,7 @@ struct ListPage: DashboardPage {
             Column("service", .text, "service"), Column("environment", .text, "environment"),
             Column("state", .state, "case state when 'all servers aside' then 'aside' when 'active' then 'active' end"),
             Column("calls go to", .code, "base_url"), Column("servers", .number, "nullif(servers, 0)"),
-            Column("of them in use", .number, "case when servers > 0 then servers_active end"),
+            Column("servers in use", .number, "case when servers > 0 then servers_active end"),
             Column("calls", .number, "case when servers > 0 then calls end"),
             Column("errors", .number, "case when servers > 0 then errors end"),
         ],
@@ -85,7 +87,7 @@ struct ListPage: DashboardPage {
             Column("position", .number, "d ->> 'position'"),
             Column("base URL", .code, "postrider_internal.url_without_login(d ->> 'base_url')"),
             Column("state", .state, "d ->> 'state'"),
-            Column("probed", .moment, "(d ->> 'open_until')::timestamptz"),
+            Column("next probe", .moment, "(d ->> 'open_until')::timestamptz"),
             Column("calls", .number, "d ->> 'calls'"), Column("errors", .number, "d ->> 'errors'"),
         ],
         source: """
@@ -101,7 +103,7 @@ struct ListPage: DashboardPage {
             Column("version", .number, "version"), Column("expires", .moment, "expires_at"),
             Column("jobs waiting", .number, "nullif(jobs_waiting, 0)"), Column("refreshes", .number, "refreshes"),
             Column("last refresh", .moment, "last_refresh_at"), Column("failures", .number, "failures"),
-            Column("next try", .moment, "next_try_at"), Column("trouble", .text, "last_error"),
+            Column("next attempt", .moment, "next_try_at"), Column("last error", .text, "last_error"),
         ],
         source: "from postrider.credential_status order by name", limit: 500,
         empty: "There is no credential.")
@@ -109,12 +111,12 @@ struct ListPage: DashboardPage {
     private static let schedules = ViewTable(
         title: "",
         columns: [
-            Column("schedule", .text, "name"), Column("cron", .code, "cron"), Column("zone", .text, "timezone"),
+            Column("schedule", .text, "name"), Column("cron", .code, "cron"), Column("time zone", .text, "timezone"),
             Column("state", .state, "case when enabled then 'active' else 'paused' end"),
             Column("next", .moment, "case when enabled then next_run_at end"), Column("last", .moment, "last_run_at"),
-            Column("last job", .job, "last_job_id"), Column("came to", .state, "last_state"),
-            Column("missed", .number, "nullif(missed, 0)"), Column("left out", .number, "nullif(skipped, 0)"),
-            Column("trouble", .text, "last_error"),
+            Column("last job", .job, "last_job_id"), Column("last state", .state, "last_state"),
+            Column("missed", .number, "nullif(missed, 0)"), Column("skipped", .number, "nullif(skipped, 0)"),
+            Column("last error", .text, "last_error"),
         ],
         source: "from postrider.schedule_status order by next_run_at, name", limit: 500,
         empty: "There is no schedule.")
@@ -132,5 +134,5 @@ struct ListPage: DashboardPage {
             Column("invalidated", .number, "invalidated"),
         ],
         source: "from postrider.cache_status order by service", limit: 500,
-        empty: "The cache holds nothing.")
+        empty: "The cache is empty.")
 }

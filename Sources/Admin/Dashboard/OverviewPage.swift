@@ -51,7 +51,7 @@ struct OverviewPage: DashboardPage {
                 "case when paused then 'paused' when ready > 0 and not has_worker then 'no worker' else 'open' end"),
             Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
             Column("running", .number, "running"), Column("scheduled", .number, "scheduled"),
-            Column("waiting", .number, "waiting"), Column("ends a second", .number, "rate_per_second"),
+            Column("waiting", .number, "waiting"), Column("ended per second", .number, "rate_per_second"),
             Column("drained in", .span, "case when ready > 0 then estimated_drain end"),
             Column("succeeded", .number, "succeeded"), Column("failed", .number, "failed"),
             Column("cancelled", .number, "cancelled"), Column("expired", .number, "expired"),
@@ -64,18 +64,18 @@ struct OverviewPage: DashboardPage {
         title: "Workers",
         columns: [
             Column("worker", .text, "worker"), Column("state", .state, "state"),
-            Column("leads", .text, "case when leader then 'yes' end"), Column("calls", .number, "in_flight"),
-            Column("of", .number, "concurrency"), Column("queues", .text, "queues"),
+            Column("leader", .text, "case when leader then 'yes' end"), Column("calls", .number, "in_flight"),
+            Column("at most", .number, "concurrency"), Column("queues", .text, "queues"),
             Column("environment", .text, "environment"), Column("version", .text, "version"),
-            Column("last heard of", .moment, "heartbeat_at"), Column("started", .moment, "started_at"),
+            Column("last heartbeat", .moment, "heartbeat_at"), Column("started", .moment, "started_at"),
         ],
         source:
             "from postrider.worker_status order by ended_at is not null, coalesce(ended_at, now()) desc, epoch",
         limit: 100,
-        empty: "No worker has run within the last day: start one with worker --concurrency 8.")
+        empty: "No worker has run within the last day. Start one with: worker run")
 
     private static let heldBackTable = ViewTable(
-        title: "Lanes that hold jobs back", columns: ListPage.laneColumns,
+        title: "Lanes that delay jobs", columns: ListPage.laneColumns,
         source: """
             from postrider.lane_status where failing or held_by is not null
             order by ready desc, lane
@@ -86,7 +86,7 @@ struct OverviewPage: DashboardPage {
         columns: [
             Column("job", .job, "id"), Column("state", .state, "state"), Column("ended", .moment, "finished_at"),
             Column("queue", .queue, "queue"), Column("call", .code, "concat_ws(' ', method, url)"),
-            Column("tries", .number, "attempt"), Column("status", .number, "status_code"),
+            Column("attempts", .number, "attempt"), Column("status", .number, "status_code"),
             Column("error_code", .word, "error_code"), Column("error", .text, "error"),
         ],
         source: "from postrider.recent_failures limit 20", empty: "No job has failed.")

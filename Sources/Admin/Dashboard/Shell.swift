@@ -37,7 +37,7 @@ enum Shell {
                 }
                 html.element(
                     "footer",
-                    "Postrider \(ProductVersion.current). Read only: jobs are changed by SQL or by the commands of worker."
+                    "Postrider \(ProductVersion.current). Read only: change jobs with SQL or the worker command."
                 )
             }
         }

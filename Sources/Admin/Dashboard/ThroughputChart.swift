@@ -57,7 +57,7 @@ struct ThroughputChart: Sendable {
     /// Adds the section. The title of a bar contains its numbers.
     func write(to html: inout HTML) {
         html.element("section") { html in
-            html.element("h2", "Ended jobs, the last hour by the minute")
+            html.element("h2", "Jobs ended per minute in the last hour")
             let most = minutes.map(\.finished).max() ?? 0
             guard most > 0 else {
                 html.element("p", ["class": "empty"], "No job has ended within the last hour.")
@@ -73,7 +73,7 @@ struct ThroughputChart: Sendable {
             // The current minute is not over, so the text shows the last whole one.
             if let last = minutes.last(where: { $0.age > 0 }) {
                 html.element(
-                    "p", ["class": "empty"], "At most \(most) a minute. At \(last.clock) UTC: \(words(for: last))")
+                    "p", ["class": "empty"], "At most \(most) per minute. At \(last.clock) UTC: \(words(for: last))")
             }
         }
     }

@@ -60,7 +60,7 @@ struct ViewTable: Sendable {
                 }
             }
             if let limit, rows.count > limit {
-                html.element("p", ["class": "empty"], "The first \(limit); there are more.")
+                html.element("p", ["class": "empty"], "The first \(limit) rows; there are more.")
             }
         }
     }

@@ -35,14 +35,14 @@ enum MinuteMetrics {
             "postrider_finished_jobs", .gauge, "Jobs that ended in the last whole minute.",
             hasAny ? Double(times.int64(0, Column.finished)) : 0)
         metrics.single(
-            "postrider_failed_jobs", .gauge, "Those of them that failed, expired or ended unknown.",
+            "postrider_failed_jobs", .gauge, "Jobs that failed, expired or ended unknown in the last whole minute.",
             hasAny ? Double(times.int64(0, Column.failed)) : 0)
         guard hasAny else { return }
         append(
-            "postrider_wait_seconds", "From being due to the first attempt, of a sample of the last whole minute.",
+            "postrider_wait_seconds", "Time from due to the first attempt, in a sample of the last whole minute.",
             [(.waitP50, "0.5"), (.waitP95, "0.95"), (.waitP99, "0.99")], of: times, to: &metrics)
         append(
-            "postrider_call_seconds", "Length of the calls that ended jobs, of a sample of the last whole minute.",
+            "postrider_call_seconds", "Duration of the calls that ended jobs, in a sample of the last whole minute.",
             [(.callP50, "0.5"), (.callP95, "0.95"), (.callP99, "0.99")], of: times, to: &metrics)
     }
 

@@ -28,7 +28,7 @@ enum ScheduleMetrics {
     static func append(from connection: borrowing PGConnection, to metrics: inout MetricsText) throws(PGError) {
         let schedules = try connection.query(query)
         for (column, name, help) in [
-            (Column.missed, "postrider_schedule_missed_ticks", "Ticks of a schedule that no worker made in time."),
+            (Column.missed, "postrider_schedule_missed_ticks", "Ticks of a schedule that made no job in time."),
             (
                 .skipped, "postrider_schedule_skipped_ticks",
                 "Ticks of a schedule skipped for overlap, a dedupe_key or an error."

@@ -40,7 +40,7 @@ enum WorkerMetrics {
             ),
             (
                 .judgementsWaiting, "postrider_judgements_waiting",
-                "Answers with expensive expressions that waited to be judged there."
+                "Answers whose expensive expressions waited for evaluation by these workers."
             ),
         ] {
             metrics.family(name, .gauge, help)

@@ -88,10 +88,11 @@ struct Arguments: Sendable {
     private func checkOperands(_ command: CommandSpec) throws(CommandError) {
         if operands.count > command.operands.count {
             // The word is not quoted: it may be a connection string without its flag, or a secret.
-            let most = command.operands.isEmpty ? "no word" : "at most \(command.operands.count)"
+            let count = command.operands.count
+            let most = count == 0 ? "no argument" : "at most \(count) argument\(count == 1 ? "" : "s")"
             throw CommandError(
                 .usage,
-                "\(command.name): \(most) may follow, \(operands.count) given; see worker \(command.name) --help")
+                "\(command.name): takes \(most), \(operands.count) given; see worker \(command.name) --help")
         }
         for (index, operand) in command.operands.enumerated() {
             guard index < operands.count else {

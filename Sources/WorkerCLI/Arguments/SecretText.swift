@@ -24,7 +24,7 @@ struct SecretText: Equatable, Sendable {
         for (name, value) in try reader.object() {
             switch value {
             case _ where name == "expires_at":
-                throw Defect(reason: "expires_at cannot stand in it here; give expires_in, in seconds")
+                throw Defect(reason: "expires_at is not accepted here; give expires_in, in seconds")
             case .text(let text) where name == "expires_in":
                 guard let seconds = Int64(text) else { throw Defect(reason: "expires_in is not a number of seconds") }
                 expiresIn = seconds
@@ -105,7 +105,7 @@ struct SecretText: Equatable, Sendable {
 
         /// The members of the object, which must be the whole text.
         mutating func object() throws(Defect) -> [(String, Value)] {
-            let broken = Defect(reason: "it is not a JSON object of texts")
+            let broken = Defect(reason: "it is not a JSON object of text values")
             var members: [(String, Value)] = []
             guard takes("{") else { throw broken }
             if !takes("}") {

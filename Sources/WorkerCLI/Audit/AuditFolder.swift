@@ -26,7 +26,7 @@ final class AuditFolder: Sendable {
             && symlink("../outside", "\(root)/link") == 0 && symlink("../outside", "\(root)/linked.part") == 0
             && mkfifo("\(root)/pipe", 0o600) == 0
         close(file)
-        guard isMade else { throw CommandError(.internalError, "cannot fill the directory \(quoted(path))") }
+        guard isMade else { throw CommandError(.internalError, "cannot create files in the directory \(quoted(path))") }
     }
 
     deinit { AuditFolder.remove(path) }

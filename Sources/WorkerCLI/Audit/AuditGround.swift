@@ -30,7 +30,7 @@ final class AuditGround: Sendable {
         } catch {
             throw CommandError(
                 .internalError,
-                "no loopback port of \(error.ports.lowerBound) to \(error.ports.upperBound) could be served; free one")
+                "no loopback port of \(error.ports.lowerBound) to \(error.ports.upperBound) could be used; free one")
         }
         folder = try AuditFolder()
     }

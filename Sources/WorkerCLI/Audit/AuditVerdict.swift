@@ -19,13 +19,15 @@ enum AuditVerdict {
     private static func defects(_ input: HostileInput, _ trace: CallTrace) -> [String] {
         var defects: [String] = []
         if let defect = input.end.defect(in: trace) { defects.append(defect) }
-        if trace.failure?.message.contains(HostileInput.secret) == true { defects.append("its message holds a secret") }
+        if trace.failure?.message.contains(HostileInput.secret) == true {
+            defects.append("its message contains a secret")
+        }
         if trace.trapped > 0 { defects.append("it went to a proxy that only the environment names") }
         if let mayGrow = input.mayGrow, trace.growth > mayGrow {
-            defects.append("the memory grew by \(trace.growth >> 20) MiB, and may by \(mayGrow >> 20)")
+            defects.append("the memory grew by \(trace.growth >> 20) MiB; at most \(mayGrow >> 20) MiB are allowed")
         }
         if let defect = input.also?() { defects.append(defect) }
-        if !isFine(trace.innocent) { defects.append("an innocent call after it got no answer") }
+        if !isFine(trace.innocent) { defects.append("a harmless call after it got no answer") }
         return defects
     }
 

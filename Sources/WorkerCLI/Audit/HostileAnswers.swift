@@ -19,7 +19,7 @@ enum HostileAnswers {
             ("headers cut short", "/cut-headers", .truncated), ("a header line cut short", "/cut-line", .truncated),
             ("a 1xx answer and no other", "/only-interim", .emptyReply),
             ("a body cut short", "/cut-length", .truncated),
-            ("chunks cut short", "/cut-chunks", .truncated), ("a Content-Encoding that is a lie", "/bad-gzip", .decode),
+            ("chunks cut short", "/cut-chunks", .truncated), ("a false Content-Encoding", "/bad-gzip", .decode),
             ("six encodings, one in the other", "/stacked", .decode),
             ("one header of 200 KB", "/huge-header", .headersTooLarge),
             ("headers of 1 MB", "/huge-headers", .headersTooLarge),
@@ -92,13 +92,13 @@ enum HostileAnswers {
         let nul = [0, 0xFF, 0xFE] + [UInt8](#"{"a":"\u0000"}"#.utf8) + [0]
         let many = (1...300).map { "x-dup: \($0)" } + ["content-length: 0"]
         let answers: [(text: String, path: String, body: [UInt8], headers: [String]?)] = [
-            ("a body of NUL and bytes that are no text", "/nul", nul, nil),
+            ("a body of NUL and bytes that are not text", "/nul", nul, nil),
             ("300 headers of one name", "/many-headers", [], many),
             ("a header on two lines", "/folded", [], ["x-fold: one two", "content-length: 0"]),
             ("1xx answers before the answer", "/interim", ok, ["x-final: yes", "content-length: 2"]),
-            ("a length that is told twice", "/length-twice", ok, nil),
+            ("the same length twice", "/length-twice", ok, nil),
             ("a length of 2, 2", "/lengths-alike", ok, nil),
-            ("a length beside chunks, which is not looked at", "/length-and-chunks", ok, nil),
+            ("a length together with chunks, which is ignored", "/length-and-chunks", ok, nil),
             ("a lone CR in a header", "/bare-return", ok, ["x-odd: a X-Injected: b", "content-length: 2"]),
             ("spaces in the name of a header", "/odd-name", ok, ["x-fine: c", "content-length: 2"]),
         ]
@@ -108,7 +108,7 @@ enum HostileAnswers {
             // The status is not one that a job would accept. The bytes after it count as its body, up to the end of the
             // connection.
             HostileInput(
-                group, "a change of protocol that nobody asked for", ground.call("/switch"),
+                group, "a change of protocol without a request", ground.call("/switch"),
                 .answered(status: 101, body: [UInt8]("no HTTP".utf8), headers: nil))
         ]
     }

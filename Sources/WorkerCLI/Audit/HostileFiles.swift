@@ -37,9 +37,10 @@ enum HostileFiles {
                     .answered(body: [], headers: nil), also: untouched)
             ]
         let named = HostileInput(
-            group, "a Content-Disposition that names a file above", download("/disposition", to: "kept", ground),
+            group, "a Content-Disposition with a path outside the directory",
+            download("/disposition", to: "kept", ground),
             .answered(body: [], headers: nil),
-            also: { untouched() ?? (folder.holds("kept") ? nil : "the file is not where the call put it") })
+            also: { untouched() ?? (folder.holds("kept") ? nil : "the file has another name than the call gave") })
         return sent + written + [named]
     }
 

@@ -38,7 +38,7 @@ enum HostileRedirects {
                     .failed([.deniedRedirect], requests: 1))
             } + [
                 HostileInput(
-                    group, "in a circle without end", ground.call("/loop"), .failed([.deniedRedirect], requests: 6))
+                    group, "in an endless loop", ground.call("/loop"), .failed([.deniedRedirect], requests: 6))
             ]
     }
 

@@ -18,7 +18,7 @@ struct HostileRow: Sendable {
     /// The deviation from the requirement, nil without one. `error` is the result of the statement, nil if it
     /// succeeded.
     func defect(_ error: PGError?) -> String? {
-        guard let error else { return "it was taken" }
+        guard let error else { return "it was accepted" }
         let texts = [error.message, error.detail ?? "", error.hint ?? ""]
         if texts.contains(where: { $0.contains(HostileInput.secret) }) { return "the refusal quotes a secret" }
         let state = error.sqlState?.rawValue ?? "no SQLSTATE"

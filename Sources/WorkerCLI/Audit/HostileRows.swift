@@ -52,7 +52,7 @@ enum HostileRows {
             row(
                 "LF in the second value of a header", "url, headers", "\(good), '{\"X-A\": [\"a\", \"\(secret)\\nb\"]}'"
             ),
-            row("a header of no name", "url, headers", "\(good), '{\"\": \"\(secret)\"}'"),
+            row("a header without a name", "url, headers", "\(good), '{\"\": \"\(secret)\"}'"),
             row("headers in an array", "url, headers", "\(good), '[\"\(secret)\"]'"),
         ]
         + [
@@ -61,7 +61,7 @@ enum HostileRows {
         ].map { row("the header \($0)", "url, headers", "\(good), '{\"\($0)\": \"\(secret)\"}'") }
 
     private static let bodies: [HostileRow] = [
-        row("a method that is none", "url, body, method", "\(good), '\(secret)', 'BREW'"),
+        row("an unknown method", "url, body, method", "\(good), '\(secret)', 'BREW'"),
         row("CR and LF in the method", "url, method", "\(good), E'GET / HTTP/1.1\\r\\nX-Injected: 1'"),
         row("a method with a space", "url, method", "\(good), 'GET '"),
         row("a body for HEAD", "url, body, method", "\(good), '\(secret)', 'HEAD'", at: "body"),
@@ -69,9 +69,9 @@ enum HostileRows {
         row("a form in an array", "url, body_form", "\(good), '[\"\(secret)\"]'"),
         row("an argument in an argument", "url, query", "\(good), '{\"a\": {\"b\": \"\(secret)\"}}'"),
         untyped("NUL in a JSON body", "url, body_json", "\(good), '\"\\u0000\"'"),
-        untyped("a JSON body that is none", "url, body_json", "\(good), '{'"),
+        untyped("a JSON body that is not JSON", "url, body_json", "\(good), '{'"),
         row("no parts", "url, method, body_parts", "\(good), 'POST', '[]'"),
-        row("a file above as a part", "url, method, body_parts", part("\"file\": \"../a\"")),
+        row("a file outside the directory as a part", "url, method, body_parts", part("\"file\": \"../a\"")),
         row("an absolute file as a part", "url, method, body_parts", part("\"file\": \"/etc/passwd\"")),
         row("a file behind .. as a part", "url, method, body_parts", part("\"file\": \"a/../../b\"")),
         row(
@@ -80,11 +80,11 @@ enum HostileRows {
         row(
             "CR and LF in the type of a part", "url, method, body_parts",
             part("\"content\": \"\(secret)\", \"type\": \"a/b\\r\\nX: 1\"")),
-        row("a download above", "url, download_to", "\(good), '../a'"),
+        row("a download to a file outside the directory", "url, download_to", "\(good), '../a'"),
         row("a download to an absolute path", "url, download_to", "\(good), '/etc/cron.d/a'"),
         row("a download behind ..", "url, download_to", "\(good), 'a/../../b'"),
         row("LF in the path of a download", "url, download_to", "\(good), E'a\\nb'"),
-        row("a download to a name of unfinished files", "url, download_to", "\(good), 'a.part'"),
+        row("a download to the name of an unfinished file", "url, download_to", "\(good), 'a.part'"),
     ]
 
     /// The values of a row with one part, which has these JSON fields.
@@ -94,20 +94,20 @@ enum HostileRows {
         row("priority 1000", "url, priority", "\(good), 1000"), row("priority -101", "url, priority", "\(good), -101"),
         row("no attempts", "url, max_attempts", "\(good), 0"),
         row("a negative timeout", "url, timeout", "\(good), '-1 s'"),
-        untyped("a timeout that is none", "url, timeout", "\(good), 'soon'"),
+        untyped("a timeout that is not a duration", "url, timeout", "\(good), 'soon'"),
         row("a negative backoff", "url, backoff", "\(good), '{-1 s}'"),
         row("an answer of at most -1 bytes", "url, max_response", "\(good), -1"),
-        row("the end of time as its time", "url, run_at", "\(good), 'infinity'"),
+        row("an infinite run_at", "url, run_at", "\(good), 'infinity'"),
         row("an expiry before run_at", "url, run_at, expires_at", "\(good), now() + interval '1 h', now()"),
-        row("a parent that is not there", "url, parent_id", "\(good), 9223372036854775807"),
-        row("a queue of no name", "url, queue", "\(good), ''"),
+        row("a parent that does not exist", "url, parent_id", "\(good), 9223372036854775807"),
+        row("an empty queue name", "url, queue", "\(good), ''"),
         row("a queue of 201 letters", "url, queue", "\(good), repeat('a', 201)"),
-        row("a service that is not there", "url, service", "'/a', 'no service of this name'"),
-        row("a credential that is not there", "url, credential", "\(good), 'no credential of this name'"),
-        row("a function that is no callback", "url, on_success", "\(good), 'pg_catalog.pg_sleep'"),
-        row("a delivery that is none", "url, delivery", "\(good), 'exactly_once'"),
-        row("a kind that is none", "url, kind", "\(good), 'cron'"),
-        row("a jsonpath that is none", "url, extract", "\(good), '$.a ('"),
+        row("a service that does not exist", "url, service", "'/a', 'no service of this name'"),
+        row("a credential that does not exist", "url, credential", "\(good), 'no credential of this name'"),
+        row("a function that is not a callback", "url, on_success", "\(good), 'pg_catalog.pg_sleep'"),
+        row("an unknown delivery", "url, delivery", "\(good), 'exactly_once'"),
+        row("an unknown kind", "url, kind", "\(good), 'cron'"),
+        row("an invalid jsonpath", "url, extract", "\(good), '$.a ('"),
         row("a jsonpath with a variable", "url, extract", "\(good), '$.a ? (@ > $x)'"),
         row(
             "a validator of 5,000 levels", "url, validator",
@@ -122,7 +122,7 @@ enum HostileRows {
     }
 
     private static let specs: [HostileRow] = [
-        spec("nothing", "$", "null"), spec("a name that is none", "$.urll", "{\"urll\": \"http://h/\"}"),
+        spec("nothing", "$", "null"), spec("an unknown key", "$.urll", "{\"urll\": \"http://h/\"}"),
         spec("ftp://", "$.url", "{\"url\": \"ftp://h/\"}"),
         spec("a password and a space", "$.url", "{\"url\": \"http://me:\(secret)@h/a b\"}"),
         spec("another role's name", "$.created_by", "{\"url\": \"http://h/\", \"created_by\": \"postgres\"}"),
@@ -134,7 +134,7 @@ enum HostileRows {
             "CR and LF in a header of a step", "$.chain[0].headers",
             "{\"chain\": [{\"url\": \"http://h/\", \"headers\": {\"X-A\": \"\(secret)\\r\\nX: 1\"}}]}"),
         spec(
-            "a template of a step that is not there", "$.chain[1].url",
+            "a template of a step that does not exist", "$.chain[1].url",
             "{\"chain\": [{\"url\": \"http://h/\"}, {\"url\": \"http://h/{{who.body}}\"}]}"),
         spec(
             "a template of a later step", "$.chain[0].url",

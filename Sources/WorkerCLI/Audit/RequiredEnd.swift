@@ -24,8 +24,8 @@ enum RequiredEnd: Sendable {
         case .answered(let status, let body, let headers?):
             "be answered with \(status), \(body.count) bytes, \(headers.count) header lines"
         case .arrived(let requests, _, let lacks):
-            (lacks.isEmpty ? "arrive as it is" : "arrive without \(lacks.joined(separator: ", "))")
-                + (requests == 1 ? ", alone" : ", as request \(requests)")
+            (lacks.isEmpty ? "arrive unchanged" : "arrive without \(lacks.joined(separator: ", "))")
+                + (requests == 1 ? ", as the only request" : ", as request \(requests)")
         }
     }
 
@@ -40,10 +40,10 @@ enum RequiredEnd: Sendable {
             return trace.requests == requests ? nil : "\(trace.requests) requests came"
         case .answered(let status, let body, let headers):
             guard let response = trace.response, response.status == status else { return trace.words }
-            guard response.body == body else { return "\(trace.words), and not these" }
+            guard response.body == body else { return "\(trace.words), and the body differs" }
             guard let headers else { return nil }
             let lines = String(decoding: response.headerBlock, as: UTF8.self).split(separator: "\n").map(String.init)
-            return lines == headers ? nil : "it came with \(lines.count) header lines that are not these"
+            return lines == headers ? nil : "its \(lines.count) header lines differ"
         case .arrived(let requests, let holds, let lacks):
             guard let response = trace.response, response.status == 200 else { return trace.words }
             let came = trace.requests + trace.elsewhere
@@ -66,7 +66,7 @@ enum RequiredEnd: Sendable {
             .split { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }
             .map(String.init)
         let absent = holds.filter { !lines.contains($0) }
-        if !absent.isEmpty { return "\(absent.count) lines of it did not arrive as they were sent" }
+        if !absent.isEmpty { return "\(absent.count) lines of it did not arrive unchanged" }
         let found = lacks.filter { start in
             lines.contains { $0.lowercased().hasPrefix(start.lowercased()) }
         }

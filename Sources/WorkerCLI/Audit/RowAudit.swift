@@ -39,13 +39,13 @@ struct RowAudit: ~Copyable {
     func obstacle() throws(PGError) -> Finding? {
         let answer = try connection.query("select \(ObstacleColumn.selectList)")
         if answer.bool(0, ObstacleColumn.isReadOnly) {
-            return Finding(.notice, RowAudit.group, "not tried: the database takes no writes; name its primary")
+            return Finding(.notice, RowAudit.group, "skipped: the database takes no writes; connect to its primary")
         }
         guard !answer.bool(0, ObstacleColumn.mayInsert) else { return nil }
         let login = answer.text(0, ObstacleColumn.login)
         return Finding(
             .notice, RowAudit.group,
-            "not tried: \(login) may not insert jobs; as the schema's owner: grant postrider_client to \(login)"
+            "skipped: \(login) may not insert jobs; as the schema's owner: grant postrider_client to \(login)"
         )
     }
 

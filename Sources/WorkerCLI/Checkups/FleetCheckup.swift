@@ -42,16 +42,16 @@ enum FleetCheckup {
         let workers = answer.int64(0, Column.workers)
         var findings = [
             workers == 0
-                ? Finding(.notice, "workers", "none is running: no job is called; start one with: worker run")
+                ? Finding(.notice, "workers", "none is running, so no job is called; start one with: worker run")
                 : answer.int64(0, Column.leaders) == 0
                     ? Finding(
                         .notice, "workers",
-                        "\(workers) running, none leads: wait 10 s and look again, then at their logs")
+                        "\(workers) running, none leads; run doctor again in 10 s, then see the workers' logs")
                     : Finding(.ok, "workers", "\(workers) running, one of them leads")
         ]
         if let queues = answer.optionalText(0, Column.pausedQueues) {
             findings.append(
-                Finding(.notice, "queues", "paused: \(queues); worker queue resume NAME lets them run again"))
+                Finding(.notice, "queues", "paused: \(queues); resume with: worker queue resume NAME"))
         }
         if workers > 0, let untaken = untaken(answer) { findings.append(untaken) }
         if let clients = answer.optionalText(0, Column.clients) {
@@ -65,14 +65,16 @@ enum FleetCheckup {
             findings.append(
                 Finding(
                     .fault, "clients",
-                    "their jobs cannot be counted, so limits use an old count; the leader tries again every 10 s: \(error)"
+                    "their jobs cannot be counted, so limits use an old count; "
+                        + "the leader repeats the count every 10 s: \(error)"
                 ))
         }
         if let last = answer.optionalText(0, Column.lastRestore), let lost = answer.optionalText(0, Column.lost) {
             findings.append(
                 Finding(
                     .notice, "restores",
-                    "of the last day: \(lost); the last was found at \(last); see postrider.restores and docs/operating.md"
+                    "within the last day: \(lost); last restore found at \(last); "
+                        + "see postrider.restores and docs/operating.md"
                 ))
         }
         let lanes = answer.int64(0, Column.pausedLanes)
@@ -80,7 +82,7 @@ enum FleetCheckup {
             findings.append(
                 Finding(
                     .notice, "lanes",
-                    "\(lanes) paused until resumed; see postrider.lane_status, worker lane resume NAME"))
+                    "\(lanes) paused until resumed; see postrider.lane_status; resume with: worker lane resume NAME"))
         }
         if let names = answer.optionalText(0, Column.loggedOff) {
             findings.append(
@@ -97,7 +99,8 @@ enum FleetCheckup {
             findings.append(
                 Finding(
                     .notice, "retention",
-                    "foreign keys onto postrider.jobs (\(tables)): old jobs are deleted row by row, no range is dropped; see docs/retention.md"
+                    "foreign keys to postrider.jobs (\(tables)): old jobs are deleted slowly, row by row; "
+                        + "see docs/retention.md"
                 ))
         }
         return findings
@@ -108,13 +111,13 @@ enum FleetCheckup {
         if answer.bool(0, Column.isRestored) {
             return Finding(
                 .notice, "identity",
-                "restored: the first worker ends \(answer.int64(0, Column.leases)) leases, "
-                    + "\(answer.int64(0, Column.leasesAtMostOnce)) of at_most_once jobs as unknown; "
+                "restored: the first worker to start ends \(answer.int64(0, Column.leases)) leases, "
+                    + "\(answer.int64(0, Column.leasesAtMostOnce)) of them (at_most_once) as unknown; "
                     + "see docs/operating.md"
             )
         }
         let last = answer.optionalText(0, Column.lastRestore).map { "; last restore found at \($0)" } ?? ""
-        return Finding(.ok, "identity", "the database that is stored in it\(last)")
+        return Finding(.ok, "identity", "the database matches its stored identity\(last)")
     }
 
     /// The finding about ready jobs in queues that no running worker takes. Nil without such jobs.
@@ -128,7 +131,7 @@ enum FleetCheckup {
             "\(answer.int64(0, Column.untakenJobs)) in queues that no running worker takes: "
                 + named.joined(separator: ", ")
                 + (more > 0 ? " and \(more) more" : "")
-                + "; start a worker with --queue NAME, or: select postrider.cancel_all(queue => 'NAME')")
+                + "; start a worker with --queue NAME, or cancel them: select postrider.cancel_all(queue => 'NAME')")
     }
 
     /// The finding about the keys: whether they open the sealed secrets of at most 1,000 credentials.
@@ -138,7 +141,8 @@ enum FleetCheckup {
         guard let keys else {
             return Finding(
                 .notice, "secrets",
-                "there are credentials, and no key here to open their secrets; set POSTRIDER_SECRET_KEY as on the other workers"
+                "there are credentials, but no key is set here to open their secrets; "
+                    + "set POSTRIDER_SECRET_KEY as on the other workers"
             )
         }
         let sealed = try connection.query(
@@ -154,7 +158,7 @@ enum FleetCheckup {
             .fault, "secrets",
             "no key here opens the secrets of \(unopened.count) of \(sealed.rowCount) credentials, like "
                 + "\(quoted(sealed.text(first, SecretColumn.credential))); "
-                + "give the key that sealed them behind the newest, in POSTRIDER_SECRET_KEY"
+                + "add the key that sealed them after the newest key in POSTRIDER_SECRET_KEY"
         )
     }
 }

@@ -45,12 +45,14 @@ enum MachineCheckup {
         guard budget.mostCalls < concurrency else {
             return Finding(
                 .ok, "descriptors",
-                "\(budget.allowed) allowed, \(needed) needed for calls; connections that are kept open take no more than the rest"
+                "\(budget.allowed) allowed, \(needed) needed for calls; idle connections use only the rest"
             )
         }
         return Finding(
             .fault, "descriptors",
-            "\(budget.allowed) allowed, \(needed) needed; start the worker with ulimit -n \(needed), or lower --concurrency: it would make \(budget.mostCalls) calls at once"
+            "\(budget.allowed) allowed, \(needed) needed; "
+                + "start the worker with ulimit -n \(needed), or lower --concurrency: "
+                + "it would make only \(budget.mostCalls) calls at once"
         )
     }
 }

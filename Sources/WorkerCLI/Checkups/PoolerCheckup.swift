@@ -48,13 +48,16 @@ enum PoolerCheckup {
             if error.foundReadOnly { return nil }
             return Finding(
                 .notice, "pooler",
-                "gave no second session: \(error.message); a worker takes several at once, so raise its pool_size or look at its log"
+                "gave no second session: \(error.message); "
+                    + "a worker needs several at once, so raise pool_size or see the pooler's log"
             )
         }
         return usesPreparedStatements
             ? Finding(
                 .fault, "pooler",
-                "each transaction may run in another session of the server, as with PgBouncer in transaction mode: a worker's prepared statements fail; give --prepare off or set POSTRIDER_PREPARE=off"
+                "each transaction may run in another session, "
+                    + "so a worker's prepared statements fail (PgBouncer in transaction mode); "
+                    + "give --prepare off or set POSTRIDER_PREPARE=off"
             )
             : Finding(.ok, "pooler", "each transaction may run in another session, and --prepare off is given")
     }

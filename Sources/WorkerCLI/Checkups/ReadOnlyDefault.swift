@@ -36,12 +36,13 @@ enum ReadOnlyDefault {
         case "database user":
             "\(name) is on for \(role) in \(database); run: alter role \(role) in database \(database) \(off)"
         case "database":
-            "\(name) is on for the database \(database); unless it is closed on purpose, run: alter database \(database) \(off)"
+            "\(name) is on for the database \(database); "
+                + "unless that is on purpose, run: alter database \(database) \(off)"
         case "global":
             "\(name) is on for all roles; unless that is on purpose, run: alter role all \(off)"
-        case "client": "\(name) is on in PGOPTIONS or in the options of the connection string; take it out there"
+        case "client": "\(name) is on in PGOPTIONS or in the options of the connection string; remove it there"
         default:
-            "\(name) is on for the whole server; unless it is closed on purpose, run: alter system \(off), and reload"
+            "\(name) is on for the whole server; unless that is on purpose, run: alter system \(off), and reload"
         }
     }
 

@@ -39,8 +39,8 @@ enum RightsCheckup {
         }
         return Finding(
             .notice, "rights",
-            "\(answer.text(0, Column.login)) has those of \(answer.text(0, Column.role)), which runs no jobs: "
-                + "what only a worker's login sees is not looked at; "
-                + "for all of it give doctor the worker's --database")
+            "\(answer.text(0, Column.login)) has the rights of \(answer.text(0, Column.role)), which runs no jobs, "
+                + "so some checks are left out; "
+                + "for all checks give doctor the worker's --database")
     }
 }

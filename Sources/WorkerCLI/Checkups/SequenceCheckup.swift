@@ -27,8 +27,8 @@ enum SequenceCheckup {
             Finding(
                 .fault, "sequences",
                 "\(lags.text(row, Column.sequence)) is at \(lags.int64(row, Column.lastValue)), "
-                    + "and its table holds \(lags.int64(row, Column.highest)): "
-                    + "the next rows are refused or get numbers twice; run: \(lags.text(row, Column.repair))")
+                    + "but its table already holds \(lags.int64(row, Column.highest)): "
+                    + "the next rows fail or repeat numbers; run: \(lags.text(row, Column.repair))")
         }
     }
 }

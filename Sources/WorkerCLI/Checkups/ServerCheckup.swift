@@ -52,7 +52,8 @@ enum ServerCheckup {
             findings.append(
                 Finding(
                     .notice, "database",
-                    "PostgreSQL \(version), a statement takes \(shown(milliseconds)) ms: jobs start and end that much later; run workers nearer to it"
+                    "PostgreSQL \(version), a statement takes \(shown(milliseconds)) ms: "
+                        + "jobs start and end that much later; run workers closer to it"
                 ))
         } else {
             findings.append(
@@ -65,7 +66,7 @@ enum ServerCheckup {
                 ? Finding(.ok, "durability", "a commit is on disk when it returns")
                 : Finding(
                     .notice, "durability",
-                    "fsync or synchronous_commit is off: what was committed last may be lost in a crash; switch both on"
+                    "fsync or synchronous_commit is off: a crash may lose the latest commits; switch both on"
                 ))
         findings.append(
             answer.bool(0, Column.autovacuum)
@@ -85,7 +86,8 @@ enum ServerCheckup {
         if age >= 3600 {
             return Finding(
                 .notice, "old reads",
-                "a transaction has been open for \(age / 60) min: rates hold, but tables grow; see pg_stat_activity, xact_start"
+                "a transaction has been open for \(age / 60) min: throughput stays, but tables grow; "
+                    + "see xact_start in pg_stat_activity"
             )
         }
         guard seesAll else {

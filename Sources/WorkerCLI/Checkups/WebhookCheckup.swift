@@ -39,11 +39,15 @@ enum WebhookCheckup {
         guard refused > 0 || answer.bool(0, Column.areRequested) else { return nil }
         let remedy =
             "set POSTRIDER_WEBHOOK_SECRET as on the other workers, or give --\(WebhookSecrets.source.flag.name)"
+        guard refused > 0 else {
+            return Finding(
+                .notice, "webhooks",
+                "jobs have a callback_url, but no secret is set here to sign their webhooks, "
+                    + "so they fail with config; \(remedy)")
+        }
         return Finding(
             .notice, "webhooks",
-            refused > 0
-                ? "\(refused) ended with config within a day, and no secret here signs them; \(remedy), and then: select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')"
-                : "jobs have a callback_url, and no secret here signs their webhooks, so that they end with config; \(remedy)"
-        )
+            "\(refused) failed with config within a day, and no secret is set here to sign them; \(remedy); "
+                + "then run: select postrider.retry_failed(error_code => 'config', since => now() - interval '1 day')")
     }
 }

@@ -58,7 +58,7 @@ enum AuditCommand {
         }
 
         var words: String {
-            "\(inputs) inputs, " + (faults == 0 ? "all ended as they must" : "\(faults) did not end as they must")
+            "\(inputs) inputs, " + (faults == 0 ? "all ended as required" : "\(faults) did not end as required")
         }
     }
 
@@ -76,7 +76,7 @@ enum AuditCommand {
             }
         } catch {
             guard !isNamed(arguments) else { throw error }
-            return .none(Finding(.notice, RowAudit.group, "not tried, for no database is named: \(error.message)"))
+            return .none(Finding(.notice, RowAudit.group, "skipped, because no database is named: \(error.message)"))
         }
     }
 

@@ -72,7 +72,8 @@ enum CredentialCommand {
                 """
             _ = try query(sql, &parameters, connection)
             Terminal.write(
-                "worker: there is no POSTRIDER_SECRET_KEY here; the secret is not sealed until a worker with a key sees it\n",
+                "worker: POSTRIDER_SECRET_KEY is not set; "
+                    + "the secret stays unsealed until a worker with a key seals it\n",
                 to: .error)
         }
         return try printState(name, connection)

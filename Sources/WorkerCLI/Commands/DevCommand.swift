@@ -82,7 +82,8 @@ enum DevCommand {
             }
         } catch {
             guard cluster.hasEndedUnexpectedly else { throw error }
-            throw CommandError(.unreachable, "its PostgreSQL has gone, and all jobs with it; start worker dev anew")
+            throw CommandError(
+                .unreachable, "its PostgreSQL has ended; start worker dev again; without --keep, all jobs are lost")
         }
     }
 

@@ -48,7 +48,7 @@ enum DoctorCommand {
                 }
             }
             try Database.check(connection)
-            report([Finding(.ok, "schema", "the one of this program")])
+            report([Finding(.ok, "schema", "matches this program")])
             report(
                 try asking { () throws(PGError) in
                     missing == nil

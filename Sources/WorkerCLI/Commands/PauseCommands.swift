@@ -44,7 +44,7 @@ enum PauseCommands {
         run: { (arguments) throws(CommandError) in
             let isPause = try pauses(arguments)
             let until = arguments.text("until")
-            if !isPause && until != nil { throw .usage("--until", "resume takes none", "leave it out") }
+            if !isPause && until != nil { throw .usage("--until", "is only for pause", "leave it out") }
             let connection = try Database.open(arguments)
             try warn(ifMissingFrom: "lane_status", "lane", arguments, connection)
             if isPause {
@@ -85,7 +85,7 @@ enum PauseCommands {
         guard known.rowCount == 0 else { return }
         let name = SanitizedText.escape(quoted(arguments.operands[1]))
         Terminal.write(
-            "worker: no \(kind) \(name) is known so far; see select \(kind) from postrider.\(view) for those that are\n",
+            "worker: no \(kind) \(name) is known yet; check the spelling with: select \(kind) from postrider.\(view)\n",
             to: .error)
     }
 

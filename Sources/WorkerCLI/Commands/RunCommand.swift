@@ -112,7 +112,8 @@ enum RunCommand {
         case .unreachable:
             throw CommandError(
                 .unreachable,
-                "the database was away at the end: what was running is called again by another worker, 10 s after it is back"
+                "the database could not be reached at the end; "
+                    + "another worker repeats the running calls 10 s after it is back"
             )
         case .schemaMismatch(let reason): throw CommandError(.schema, reason)
         }

@@ -45,7 +45,7 @@ enum WatchCommand {
             if let id, rows.isEmpty { return JobCommands.missing(id) }
             if isTerminal {
                 let lines = WatchFrame.lines(rows, width: size.columns)
-                screen.draw(lines.isEmpty ? ["nothing is under way"] : lines, size)
+                screen.draw(lines.isEmpty ? ["no job is running"] : lines, size)
             } else {
                 for row in rows where printed[row.id] != row.line {
                     printed[row.id] = row.line

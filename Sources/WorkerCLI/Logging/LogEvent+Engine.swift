@@ -20,7 +20,7 @@ extension LogEvent {
                 .warning, "database_restored",
                 [
                     ("lost_leases", .number(leases)), ("unknown_jobs", .number(unknownJobs)),
-                    ("hint", .text("see postrider.restores and the operating guide")),
+                    ("hint", .text("see postrider.restores and docs/operating.md")),
                 ])
         case .databaseChanged(let calls, let results):
             self.init(
@@ -39,7 +39,7 @@ extension LogEvent {
                     ("jobs", .number(jobs)),
                     (
                         "hint",
-                        .text("a transaction that is open has cancelled or rescheduled them; see pg_stat_activity")
+                        .text("an open transaction of another session has changed them; see pg_stat_activity")
                     ),
                 ])
         case .leading(let leads):
@@ -61,7 +61,7 @@ extension LogEvent {
         case .outOfDescriptors:
             self.init(
                 .warning, "out_of_descriptors",
-                [("hint", .text("calls wait for one; raise the limit (ulimit -n) or lower --concurrency"))])
+                [("hint", .text("calls wait for a descriptor; raise the limit (ulimit -n) or lower --concurrency"))])
         case .memoryShort(let bodies, let answers):
             self.init(
                 .warning, "memory_short",
@@ -70,7 +70,7 @@ extension LogEvent {
                     (
                         "hint",
                         .text(
-                            "they wait for room and lose nothing; raise --memory or lower max_response of their services"
+                            "they wait for free memory and lose nothing; raise --memory or lower max_response"
                         )
                     ),
                 ])
@@ -82,7 +82,7 @@ extension LogEvent {
                     (
                         "hint",
                         .text(
-                            "it is locked, or held by a limit or other workers; select postrider.explain(id) says which"
+                            "a lock, a limit or another worker holds it; for the reason: select postrider.explain(id)"
                         )
                     ),
                 ])

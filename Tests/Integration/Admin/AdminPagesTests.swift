@@ -18,7 +18,7 @@ struct AdminPagesTests {
         watched.worker.send(15)
         try watched.wait(until: "/readyz", hasStatus: 503)
         let words = try watched.pages.read("/readyz").lines
-        #expect(words == ["draining: no job is claimed any more"])
+        #expect(words == ["draining: the worker claims no more jobs"])
         #expect(try watched.status("/healthz") == 200)
         target.release()
         #expect(watched.worker.end(0) == 0)
@@ -202,7 +202,10 @@ struct AdminPagesTests {
         #expect(try watched.status("/healthz") == 200)
         let refused = try watched.pages.read("/metrics")
         #expect(refused.status == 401)
-        #expect(refused.lines == ["show the token: Authorization: Bearer …, or as the password of any name"])
+        #expect(
+            refused.lines == [
+                "a token is needed; send it as Authorization: Bearer TOKEN, or as the password of any user"
+            ])
         #expect(
             try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0124"]).status == 401)
         let shown = try watched.pages.read("/metrics", headers: ["Authorization: Bearer 0123456789abcdef0123"])

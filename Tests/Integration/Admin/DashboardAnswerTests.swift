@@ -76,7 +76,7 @@ struct DashboardAnswerTests {
         let start = TestClock.now
         let second = try watched.pages.read("/jobs")
         #expect(second.status == 503)
-        #expect(second.lines.joined().contains("other readers wait for the database already"))
+        #expect(second.lines.joined().contains("earlier requests still wait for it"))
         // The request waits a second. A longer wait would block one of few threads.
         #expect(TestClock.now - start < 4_000_000_000)
         #expect(try watched.status("/metrics") == 200)
@@ -103,7 +103,7 @@ struct DashboardAnswerTests {
         let job = try watched.pages.read("/jobs/\(id)")
         let page = job.lines.joined(separator: "\n")
         #expect(job.status == 200)
-        for words in ["GET http://\(place)/status/500", "2 of 2", "http_status", ">Tries<", "worker retry \(id)"] {
+        for words in ["GET http://\(place)/status/500", "2 of 2", "http_status", ">Attempts<", "worker retry \(id)"] {
             #expect(page.contains(words), "\(words) in \(page)")
         }
         #expect(!page.contains("5ecret") && !page.contains("data-live"))
@@ -124,7 +124,7 @@ struct DashboardAnswerTests {
         try queue.connection.execute("select postrider.pause_lane('held')")
         let id = try queue.insert("url, lane", "'http://h/', 'held'")
         for (path, words) in [
-            ("/", "Lanes that hold jobs back"), ("/jobs/\(id)", "resume_lane(&#39;held&#39;)"), ("/lanes", ">paused<"),
+            ("/", "Lanes that delay jobs"), ("/jobs/\(id)", "resume_lane(&#39;held&#39;)"), ("/lanes", ">paused<"),
         ] {
             let page = try watched.pages.read(path)
             #expect(page.status == 200 && page.lines.joined().contains(words), "\(path): \(page.lines)")

@@ -52,7 +52,7 @@ struct DashboardTests {
         #expect(shown[4] == "worker retry \(bad)", "\(shown)")
         #expect(shown.contains { $0.contains("resume_lane('held')") }, "\(shown)")
         #expect(shown.contains("['\(bad)']"), "\(shown)")
-        #expect(shown.last == "No job is like that.")
+        #expect(shown.last == "No job matches these filters.")
     }
 
     @Test func `a page updates itself and shows a warning if the worker does not answer`() throws {

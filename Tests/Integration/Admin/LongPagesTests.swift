@@ -13,7 +13,7 @@ struct LongPagesTests {
         let watched = try WatchedWorker(queue.database)
         let page = try watched.pages.read("/").lines.joined()
         #expect(page.contains("<b>230</b><a href=\"/jobs?state=ready\">"), "\(page)")
-        #expect(page.contains("The first 200; there are more."))
+        #expect(page.contains("The first 200 rows; there are more."))
     }
 
     @Test func `a job's page cuts long metadata and a long result`() throws {
@@ -41,7 +41,7 @@ struct LongPagesTests {
         try queue.connection.execute("select postrider.pause_queue('default')")
         let watched = try WatchedWorker(queue.database)
         let page = try watched.pages.read("/jobs/\(root)").lines.joined()
-        #expect(page.contains("The first 200; there are more."), "\(page)")
+        #expect(page.contains("The first 200 rows; there are more."), "\(page)")
         #expect(page.split(separator: "href=\"/jobs/", omittingEmptySubsequences: false).count > 200)
     }
 }

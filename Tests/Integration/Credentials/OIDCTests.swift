@@ -71,7 +71,7 @@ struct OIDCTests {
         try queue.wait(for: id, toBe: "succeeded")
         let plain = try WorkerProcess.run(["credential", "set", "c", "--database", queue.database], input: "hushhush")
         #expect(plain.status == 0)
-        #expect(plain.output.contains("not sealed until"))
+        #expect(plain.output.contains("stays unsealed until"))
         try queue.wait(until: "select bool_and(plain is null) from postrider_internal.secrets")
         #expect(try queue.number("select count(*) from pg_stat_statements where query ~ 'log_in'") > 0)
         #expect(

@@ -122,6 +122,6 @@ struct DatabaseOutageTests {
         }
         cluster.stop(.fast)
         #expect(worker.end(SIGTERM) == 69)
-        #expect(worker.output.contains("the database was away at the end"))
+        #expect(worker.output.contains("the database could not be reached at the end"))
     }
 }

@@ -42,7 +42,7 @@ struct ReadOnlyDefaultTests {
             chosen
                 == .init(
                     status: 69,
-                    output: "worker: database \(advice); this command is served by target_session_attrs=primary, too\n")
+                    output: "worker: database \(advice); this command also works with target_session_attrs=primary\n")
         )
     }
 
@@ -70,11 +70,11 @@ struct ReadOnlyDefaultTests {
             "alter role test_closed in database \(name) reset all; alter role test_closed reset all")
         #expect(
             try said("run", variables: ["PGOPTIONS": "-c default_transaction_read_only=on"])
-                == "\(start) in PGOPTIONS or in the options of the connection string; take it out there\n")
+                == "\(start) in PGOPTIONS or in the options of the connection string; remove it there\n")
         try queue.connection.execute("alter database \(name) \(on)")
         #expect(
             try said("migrate")
-                == "\(start) for the database \(name); unless it is closed on purpose, run: alter database \(name) \(off)\n"
+                == "\(start) for the database \(name); unless that is on purpose, run: alter database \(name) \(off)\n"
         )
     }
 }
