@@ -15,7 +15,7 @@ struct CallRefusal: Error, Equatable {
     }
 
     static let memory = CallRefusal(
-        .internal, "the call could not be handed to libcurl: memory or pools of connections are out")
+        .internal, "the call could not be handed to libcurl: the worker is out of memory or connection pools")
 
     /// A failure before the request. A lack of memory or of a connection pool passes when other calls have ended.
     var failure: CallFailure { failure(sent: .no) }

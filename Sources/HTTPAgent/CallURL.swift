@@ -26,7 +26,7 @@ import JobModel
     /// Parses an absolute URL and appends `query`.
     static func parse(_ text: String, query: [FormField] = []) throws(Refusal) -> CallURL {
         try checkText(text)
-        guard let handle = unsafe curl_url() else { throw Refusal(message: "memory is out") }
+        guard let handle = unsafe curl_url() else { throw Refusal(message: "out of memory") }
         return try unsafe build(owning: handle, setting: text, query: query, keepsCredentials: true)
     }
 
@@ -37,7 +37,7 @@ import JobModel
         if location.utf8.contains(UInt8(ascii: ":")), location.contains("//") || location.contains(":/") {
             if CallURL.hasScheme(location) { try CallURL.checkText(location, allowingSpace: true) }
         }
-        guard let copy = unsafe curl_url_dup(handle) else { throw Refusal(message: "memory is out") }
+        guard let copy = unsafe curl_url_dup(handle) else { throw Refusal(message: "out of memory") }
         // Path and query stay (RFC 3986 §5.2.2). libcurl would remove both.
         if location.isEmpty || location.hasPrefix("#") {
             return unsafe CallURL(owning: copy, isHTTPS: isHTTPS, host: host, port: port, authorization: nil)
@@ -80,7 +80,7 @@ import JobModel
         if !query.isEmpty {
             let encoded = String(decoding: PercentEncoding.encode(query, space: .percent), as: UTF8.self)
             guard text.utf8.count + encoded.utf8.count <= limit else {
-                throw Refusal(message: "it has more than \(limit) bytes with its query; send large things in the body")
+                throw Refusal(message: "it has more than \(limit) bytes with its query; send large values in the body")
             }
             guard unsafe curl_url_set(handle, CURLUPART_QUERY, encoded, UInt32(CURLU_APPENDQUERY)) == CURLUE_OK else {
                 throw Refusal(message: "the query cannot be appended")
@@ -151,7 +151,7 @@ import JobModel
 
     private static func checkText(_ text: String, allowingSpace: Bool = false) throws(Refusal) {
         guard text.utf8.count <= limit else {
-            throw Refusal(message: "it has more than \(limit) bytes; send large things in the body")
+            throw Refusal(message: "it has more than \(limit) bytes; send large values in the body")
         }
         try checkBytes(text, allowingSpace: allowingSpace)
         // libcurl also accepts one and three slashes, and guesses a missing scheme. Other parsers differ. A filter in

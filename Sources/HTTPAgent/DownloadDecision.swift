@@ -37,7 +37,7 @@ enum DownloadDecision: Equatable {
             }
             guard from > 0 else {
                 return .fail(
-                    .truncated, "the server answered 206, a part of the file, although the whole was asked for")
+                    .truncated, "the server answered 206, a part of the file, although the whole file was requested")
             }
             guard let range = headers.contentRange, range.first == from, range.total == note.total ?? range.total,
                 isSameVersion(headers, note)

@@ -11,11 +11,11 @@ extension FailureTable {
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return (
                 .tlsVerify,
-                "the public key of \(host) is none of the service's pins; if the server has a new key, add its pin"
+                "the public key of \(host) matches none of the service's pins; if the server has a new key, add its pin"
             )
         case CURLE_SSL_CACERT_BADFILE:
             let file = transport.caFile ?? "the worker's CA file"
-            return (.config, "\(file) cannot be read or holds no certificate in PEM; mend ca in the service's tls")
+            return (.config, "\(file) cannot be read or holds no certificate in PEM; correct ca in the service's tls")
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
             let files = [transport.certificateFile, transport.keyFile].compactMap(\.self).joined(separator: " and ")
             return (
@@ -26,7 +26,7 @@ extension FailureTable {
         case CURLE_INTERFACE_FAILED:
             return (
                 .config,
-                "the service's interface \(transport.interface ?? "") is not there or has no address; mend its name"
+                "the service's interface \(transport.interface ?? "") does not exist or has no address; correct its name"
             )
         default:
             return transport.proxy != nil && !e.requestBegan ? proxyVerdict(code, e, limits, words) : nil
@@ -39,19 +39,19 @@ extension FailureTable {
     ) -> (ErrorCode, String)? {
         if e.proxyStatus == 407 { return (.proxy, refusedByProxy) }
         if e.proxyStatus >= 300 {
-            return (.proxy, "the service's proxy answered \(e.proxyStatus) and did not connect the server")
+            return (.proxy, "the service's proxy answered \(e.proxyStatus) and did not connect to the server")
         }
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY:
             return (.proxy, "the name of the service's proxy could not be resolved; check it and the worker's DNS")
         case CURLE_COULDNT_CONNECT:
-            return (.proxy, "the service's proxy could not be connected; is it up and its port right? (\(words))")
+            return (.proxy, "no connection to the service's proxy; is it up and its port right? (\(words))")
         case CURLE_PROXY, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY:
-            return (.proxy, "the service's proxy did not connect the server (\(words))")
+            return (.proxy, "the service's proxy did not connect to the server (\(words))")
         case CURLE_OPERATION_TIMEDOUT where e.proxyStatus == 0 && !e.tlsBegan:
             return (
                 .proxy,
-                "the service's proxy did not connect the server within \(min(limits.connect, limits.total)); "
+                "the service's proxy did not connect to the server within \(min(limits.connect, limits.total)); "
                     + "is it up, and can it reach the server? (\(words))"
             )
         default: return nil
@@ -59,5 +59,5 @@ extension FailureTable {
     }
 
     /// The message for a 407, as the answer to CONNECT or to a plain request.
-    static let refusedByProxy = "the service's proxy wants another user and password (407); mend its URL"
+    static let refusedByProxy = "the service's proxy refused the user and password (407); correct its URL"
 }

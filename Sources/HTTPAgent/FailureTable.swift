@@ -19,7 +19,7 @@ enum FailureTable {
 
     private static let headersTooLarge = (
         ErrorCode.headersTooLarge,
-        "the answer's headers are larger than 256 KiB in all (over HTTP/2 128 KiB), or one of them than 100 KiB"
+        "the answer's headers are over a limit: 256 KiB in all (HTTP/2: 128 KiB), or 100 KiB for one"
     )
 
     /// Whether the worker itself has failed: without a descriptor, a port, a network or the requested interface.
@@ -48,8 +48,8 @@ enum FailureTable {
         if e.denied {
             return (
                 .deniedAddress,
-                "\(host) is at a private, loopback, link-local or reserved address, which this call may not go to; "
-                    + wayToAllow(e.privateNetworkSwitch) + " with --allow-private, if that is wanted"
+                "\(host) has a private, loopback, link-local or reserved address; to allow it, "
+                    + wayToAllow(e.privateNetworkSwitch) + " with --allow-private"
             )
         }
         if e.outOfDescriptors {
@@ -70,8 +70,8 @@ enum FailureTable {
         if e.lengthUnclear {
             return (
                 .reset,
-                "the Content-Length of \(host)'s answer is no number of at most 18 digits, or there are two that differ, "
-                    + "so nobody can tell where it ends; tell who runs the server, or the proxy before it"
+                "the Content-Length of \(host)'s answer is not a number of at most 18 digits, or two of them differ; "
+                    + "report it to the server's operator"
             )
         }
         if e.bodyTooLarge {
@@ -91,14 +91,14 @@ enum FailureTable {
             if e.wasResent {
                 return (
                     .reset,
-                    "\(host) closed an open connection when it was used again, or refused the request on it, and the same with the "
-                        + "connection on which the request was then repeated; it was not sent a third time"
+                    "\(host) closed a reused connection or refused the request on it; the same happened to "
+                        + "the repeated request, which was not sent a third time"
                 )
             }
             return (
                 .reset,
-                "\(host) closed an open connection when it was used again, or refused the request on it; the request may have been "
-                    + "seen and was not repeated"
+                "\(host) closed a reused connection or refused the request on it; the request may have "
+                    + "arrived and was not repeated"
             )
         }
         switch e.end {
@@ -120,7 +120,7 @@ enum FailureTable {
         switch setting {
         case .service: "set allow_private_network of its service, or start the worker"
         case .credential: "set allow_private_network of the credential, or start the worker"
-        case .none: "a webhook has no service that could allow it: start the worker"
+        case .none: "start the worker"
         }
     }
 
@@ -133,23 +133,23 @@ enum FailureTable {
         case CCURL_CODING_BROKEN:
             return (
                 .decode,
-                "the answer's body is not what its Content-Encoding says, or has more behind its end; "
-                    + "tell who runs \(host), or the proxy before it"
+                "the answer's body does not match its Content-Encoding, or has extra bytes at its end; "
+                    + "report it to the operator of \(host)"
             )
         case CCURL_CODING_UNKNOWN:
             return (
                 .decode,
-                "the answer's Content-Encoding is none that was asked for; "
-                    + "for br and zstd, ask with an Accept-Encoding header of the job's own"
+                "the answer's Content-Encoding was not requested; "
+                    + "for br and zstd, set an Accept-Encoding header in the job"
             )
         case CCURL_CODING_UNKNOWN_TRANSFER:
             return (
                 .decode,
-                "the answer's Transfer-Encoding is not chunked, gzip or deflate, and none was asked for; "
-                    + "tell who runs \(host), or the proxy before it"
+                "the answer's Transfer-Encoding is not chunked, gzip or deflate; "
+                    + "report it to the operator of \(host)"
             )
         default:
-            return e.memoryOut ? (.internal, "the worker's memory is out") : nil
+            return e.memoryOut ? (.internal, "the worker is out of memory") : nil
         }
     }
 
@@ -177,16 +177,19 @@ enum FailureTable {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
             return (.proxy, "the proxy could not be used (\(words))")
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE:
-            return (.connect, "\(host) could not be connected; is the server up and the port right? (\(words))")
+            return (.connect, "no connection to \(host); is the server up and the port right? (\(words))")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return (.tlsVerify, "the certificate of \(host) is not valid for it (\(words)); mend it or its authority")
+            return (
+                .tlsVerify,
+                "the certificate of \(host) is not valid for it (\(words)); renew it, or set ca in the service's tls"
+            )
         case CURLE_SSL_CONNECT_ERROR where words.lowercased().contains("alert handshake failure"):
             // With TLS 1.2 a server sends this alert for two causes: no common cipher, or no client certificate.
             return (
                 .tls,
-                "\(host) broke the TLS handshake off; if it wants a client certificate, name one in the service's tls; "
-                    + "else it has no cipher of TLS 1.2 or newer (\(words))"
+                "\(host) ended the TLS handshake; if it requires a client certificate, name one in the service's tls; "
+                    + "otherwise it lacks a cipher of TLS 1.2 or newer (\(words))"
             )
         case CURLE_SSL_CONNECT_ERROR, CURLE_USE_SSL_FAILED:
             return (.tls, "the TLS handshake with \(host) failed; does the port speak TLS 1.2 or newer? (\(words))")
@@ -203,8 +206,8 @@ enum FailureTable {
         case CURLE_OK where e.closeUnannounced:
             return (
                 .truncated,
-                "the answer has neither a length nor chunks, and \(host) closed the connection without TLS's close_notify, "
-                    + "so nobody can tell whether it is whole; let the server send a Content-Length"
+                "the answer may be incomplete: it has no length, and \(host) closed the connection without close_notify; "
+                    + "let the server send a Content-Length"
             )
         case CURLE_OK:
             return (
@@ -212,7 +215,7 @@ enum FailureTable {
                 "the answer ended inside its headers; \(host) closed the connection before it had sent all of it"
             )
         case CURLE_PARTIAL_FILE:
-            return (.truncated, "the answer's body ended before its end (\(words))")
+            return (.truncated, "the answer's body is incomplete (\(words))")
         case CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY:
             return broken(code, e, host: host, words: words)
         case CURLE_UNSUPPORTED_PROTOCOL:
@@ -226,13 +229,13 @@ enum FailureTable {
             if code == tooLarge || words.lowercased().contains("header") || e.answerBegan || e.bytesSent > 0 {
                 return headersTooLarge
             }
-            return (.internal, "libcurl's memory is out, or the request too large for it (\(words))")
+            return (.internal, "libcurl is out of memory, or the request is too large for it (\(words))")
         case CURLE_FILESIZE_EXCEEDED:
             return (.tooLarge, "the answer is larger than max_response, \(limits.maxResponseBytes) bytes")
         case CURLE_URL_MALFORMAT:
             return (.badURL, "the URL cannot be called (\(words))")
         case CURLE_WRITE_ERROR:
-            return (.internal, "the answer could not be taken (\(words))")
+            return (.internal, "the worker could not receive the answer (\(words))")
         default:
             return (.internal, "libcurl failed with code \(code.rawValue) (\(words))")
         }
@@ -247,15 +250,15 @@ enum FailureTable {
         // With TLS 1.3 the server may be gone, with its alert unread, before a byte of the request is written. A server
         // that asks for a certificate and closes at once does not accept the certificate.
         if e.certificateWanted, code == CURLE_SEND_ERROR, e.bytesSent == 0, !e.reused, !e.answerBegan {
-            let verb = e.transport?.certificateFile == nil ? "wants a" : "does not accept the"
-            return (.config, "\(host) \(verb) client certificate; mend the service's tls (\(words))")
+            let verb = e.transport?.certificateFile == nil ? "requires a" : "does not accept the"
+            return (.config, "\(host) \(verb) client certificate; correct the service's tls (\(words))")
         }
         guard e.status == nil, lower.contains("ssl routines"), let alert = lower.firstRange(of: "alert ") else {
             return nil
         }
         let reason = lower[alert.upperBound...]
         if reason.hasPrefix("certificate required") {
-            return (.config, "\(host) wants a client certificate; name one in the service's tls (\(words))")
+            return (.config, "\(host) requires a client certificate; name one in the service's tls (\(words))")
         }
         let refusals = [
             "bad certificate", "unknown ca", "certificate expired", "certificate revoked", "certificate unknown",
@@ -264,7 +267,7 @@ enum FailureTable {
         guard refusals.contains(where: { reason.hasPrefix($0) }) else { return nil }
         return (
             .config,
-            "\(host) does not accept the client certificate, or the lack of one; mend the service's tls (\(words))"
+            "\(host) does not accept the client certificate, or the lack of one; correct the service's tls (\(words))"
         )
     }
 
@@ -277,14 +280,14 @@ enum FailureTable {
             return headersTooLarge
         }
         if e.status != nil {
-            return (.truncated, "the answer broke off or was no proper HTTP (\(words))")
+            return (.truncated, "the answer broke off or was not valid HTTP (\(words))")
         }
         if code == CURLE_WEIRD_SERVER_REPLY {
             return (.reset, "\(host) did not answer in HTTP (\(words)); is it the right port?")
         }
         let hint =
             e.certificateWanted && !e.reused
-            ? "; it asked for a client certificate, and if it wants one, name one in the service's tls" : ""
+            ? "; if it requires a client certificate, name one in the service's tls" : ""
         return (.reset, "\(host) broke the connection before its answer (\(words))" + hint)
     }
 }

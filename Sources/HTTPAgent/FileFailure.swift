@@ -12,7 +12,7 @@ enum FileFailure {
         switch unsafe status.stage {
         case CFILES_STAGE_CHECKSUM:
             (code, message, retries) = (
-                .checksum, "the file has another SHA-256 than the job's sha256 and was thrown away", false
+                .checksum, "the file's SHA-256 differs from the job's sha256, so the file was deleted", false
             )
         case CFILES_STAGE_LOCK:
             let holder = unsafe String(cString: status.holder)
@@ -23,7 +23,7 @@ enum FileFailure {
         case CFILES_STAGE_PATH:
             (code, message, retries) = opening(number, path)
         case CFILES_STAGE_KIND:
-            let what = number == EISDIR ? "\(path) is a directory" : "\(path).part is no plain file of one name"
+            let what = number == EISDIR ? "\(path) is a directory" : "\(path).part is not a regular file with one name"
             (code, message, retries) = (.file, "\(what); remove it or choose another download_to", false)
         case CFILES_STAGE_RENAME:
             (code, message, retries) = (
@@ -53,7 +53,7 @@ enum FileFailure {
         case ELOOP:
             (.file, "a name in download_to \(path) is a symbolic link, which is not followed", false)
         case ENAMETOOLONG:
-            (.file, "the last name in download_to is too long; 241 bytes are the most", false)
+            (.file, "the last name in download_to is too long; the limit is 241 bytes", false)
         default:
             (
                 .file, "\(path).part could not be opened below the worker's --files directory (\(words(number)))",

@@ -47,7 +47,7 @@ extension HTTPAgent {
                 .file, "download_to must be a relative path without . and .., and must not end in .part", sent: .no)
         }
         guard let part = openDisk()?.open(download) else {
-            return CallFailure(.internal, "the worker's memory or threads are out", sent: .no)
+            return CallFailure(.internal, "the worker is out of memory or threads", sent: .no)
         }
         unsafe ccurl_transfer_set_part(flight.transfer.handle, part.handle)
         downloads[slot] = DownloadTask(download, part: part, url: PartNote.urlHash(of: flight.call))
@@ -206,7 +206,7 @@ extension HTTPAgent {
 
     private func askAgain(_ slot: Int, _ flight: Flight, _ task: DownloadTask) {
         guard !task.hasAskedAgain else {
-            return end(slot, flight, task, .truncated, "the server's answers to a range do not fit each other")
+            return end(slot, flight, task, .truncated, "the server's answers to range requests contradict each other")
         }
         task.hasAskedAgain = true
         task.from = 0

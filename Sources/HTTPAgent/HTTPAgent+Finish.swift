@@ -245,7 +245,7 @@ extension HTTPAgent {
         do throws(CallURL.Refusal) {
             url = try flight.url.resolving(location)
         } catch {
-            return deny("status \(status) points to a place that may not be called: \(error.message)")
+            return deny("status \(status) redirects to a URL that may not be called: \(error.message)")
         }
         var next = flight
         let (method, keepsBody) = RedirectRules.next(flight.method, status: status)
@@ -256,12 +256,12 @@ extension HTTPAgent {
         if !staysWithHost, next.keepsBody, flight.call.body != .none {
             return deny(
                 "status \(status) asks to send the body from \(flight.url.origin) to another origin, \(url.origin); "
-                    + "if that is right, call it itself"
+                    + "if you trust that origin, call it directly"
             )
         }
         next.leftOrigin = flight.leftOrigin || !staysWithHost
         if flight.transport?.proxy != nil, !flight.call.allowsPrivateNetwork, let reason = url.privateHostReason {
-            return deny("status \(status) points to a place that may not be called: the host \(reason)")
+            return deny("status \(status) redirects to a URL that may not be called: the host \(reason)")
         }
         next.redirects += 1
         unsafe next.elapsedMicroseconds += result.total_us

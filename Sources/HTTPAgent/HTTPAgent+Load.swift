@@ -14,7 +14,7 @@ extension HTTPAgent {
             transports[transport] = pool
         }
         guard let transfer = unsafe pool.takeIdle() ?? CurlTransfer(in: loop, pool: pool) else {
-            throw CallRefusal(.internal, "libcurl gives no handle for the service's transport: the memory is out")
+            throw CallRefusal(.internal, "libcurl could not create a handle for the service's transport: out of memory")
         }
         transportUses += 1
         pool.lastUse = transportUses
@@ -67,7 +67,7 @@ extension HTTPAgent {
                 throw CallRefusal(.badHeader, "a part's name or filename holds a NUL")
             }
             if case .bytes(let bytes) = part.content, let limit = part.maxBytes, Int64(bytes.count) > limit {
-                throw CallRefusal(.file, "a part has \(bytes.count) bytes and may have \(limit) (max_bytes)")
+                throw CallRefusal(.file, "a part has \(bytes.count) bytes, more than the limit of \(limit) (max_bytes)")
             }
         }
     }

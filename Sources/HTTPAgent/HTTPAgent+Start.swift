@@ -36,7 +36,8 @@ extension HTTPAgent {
         guard size <= RequestHeaders.limit else {
             throw CallRefusal(
                 .badHeader,
-                "the headers have \(size) bytes and may have \(RequestHeaders.limit); send large things in the body")
+                "the headers have \(size) bytes, more than the limit of \(RequestHeaders.limit); send large values in the body"
+            )
         }
         if case .bytes(_, let type?) = call.body,
             let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type))
@@ -48,13 +49,13 @@ extension HTTPAgent {
         if let transport = call.transport {
             if transport.proxy != nil, !call.allowsPrivateNetwork, let reason = url.privateHostReason {
                 throw CallRefusal(
-                    .deniedAddress, "the host \(reason); a call to public addresses may not have a proxy reach it")
+                    .deniedAddress, "the host \(reason); a proxy may reach it only if private networks are allowed")
             }
             transfer = try takeTransfer(for: transport)
         } else if let waiting = unsafe idle.popLast() ?? CurlTransfer(in: loop) {
             transfer = waiting
         } else {
-            throw CallRefusal(.internal, "libcurl gives no handle: the memory is out")
+            throw CallRefusal(.internal, "libcurl could not create a handle: out of memory")
         }
         transfer.slot = slot
         let flight = Flight(transfer: transfer, call: call, url: url)

@@ -96,7 +96,7 @@ public import JobModel
         flights = Array(repeating: nil, count: max(1, slots))
         let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), mostHeld: connections, caFile: caFile)
         guard let handle = unsafe handle else {
-            throw AgentError(code: .cannotStart, message: "libcurl gives no handle; the memory is out")
+            throw AgentError(code: .cannotStart, message: "libcurl could not create a handle: out of memory")
         }
         unsafe loop = handle
     }

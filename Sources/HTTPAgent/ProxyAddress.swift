@@ -21,7 +21,7 @@ struct ProxyAddress {
         guard unsafe curl_url_set(parser, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
             let scheme = unsafe CallURL.part(parser, CURLUPART_SCHEME),
             let host = unsafe CallURL.part(parser, CURLUPART_HOST), !host.isEmpty
-        else { throw ProxyAddress.refusal("it is no URL") }
+        else { throw ProxyAddress.refusal("it is not a URL") }
         let (kind, usualPort) = try ProxyAddress.known(scheme)
         let port = unsafe CallURL.part(parser, CURLUPART_PORT) ?? usualPort
         guard port != "0" else { throw ProxyAddress.refusal("port 0 cannot be called") }

@@ -43,7 +43,7 @@ import JobModel
         guard let made = unsafe made else {
             throw CallRefusal(
                 .internal,
-                "no connection pool for the service's proxy, interface or tls: calls of too many such settings are under way, or the worker's memory is out"
+                "no connection pool for the service's proxy, interface or tls: calls use too many such settings, or the worker is out of memory"
             )
         }
         unsafe handle = made

@@ -47,7 +47,8 @@ import JobModel
             return failure
         case CFILES_FILE_OPEN:
             guard let most = part.maxBytes, status.size > most else { return nil }
-            return CallRefusal(.file, "the file \(name) has \(status.size) bytes and may have \(most) (max_bytes)")
+            return CallRefusal(
+                .file, "the file \(name) has \(status.size) bytes, more than the limit of \(most) (max_bytes)")
         case CFILES_FILE_CHANGED:
             return CallRefusal(
                 .file, "the file \(name) changed or became unreadable before it was sent; send it again as it is now")
@@ -61,11 +62,11 @@ import JobModel
         case CFILES_FILE_ABSENT: "the file \(name) is not in the worker's folder for files (--files)"
         case CFILES_FILE_OUTSIDE:
             "the path \(name) leaves the worker's folder for files; give it relative to --files, without . and .."
-        case CFILES_FILE_LINK: "the path \(name) goes over a symbolic link; name the file itself"
-        case CFILES_FILE_KIND: "\(name) is not a regular file; only those are sent"
+        case CFILES_FILE_LINK: "the path \(name) leads through a symbolic link; name the file itself"
+        case CFILES_FILE_KIND: "\(name) is not a regular file; only regular files are sent"
         case CFILES_FILE_DESCRIPTORS:
             "the file \(name) could not be opened: the worker is out of file descriptors; raise its limit (ulimit -n)"
-        default: "the file \(name) cannot be read by the worker; mend its permissions"
+        default: "the file \(name) cannot be read by the worker; correct its permissions"
         }
     }
 }

@@ -140,7 +140,7 @@ public struct PGConnection: ~Copyable {
             throw error.sqlState == nil ? unsafe PGLink.lostError(link.raw, operation) : error
         default:
             unsafe PQclear(result)
-            throw PGError(.unexpected, operation: operation, "this statement has no place here (COPY)")
+            throw PGError(.unexpected, operation: operation, "COPY statements are not supported here")
         }
     }
 

@@ -28,7 +28,7 @@ extension PGSession {
         for opening in isGroupOpen ? [] : openings {
             guard unsafe PQsendQueryParams(raw, opening, 0, nil, nil, nil, nil, 1) == 1 else {
                 fail("PQsendQueryParams")
-                throw PGError(.notReady, operation: "PGSession.append", "the connection to the database is gone")
+                throw PGError(.notReady, operation: "PGSession.append", "the connection to the database was lost")
             }
             pipeline.append(.opening)
         }
@@ -130,7 +130,7 @@ extension PGSession {
             (.opening, PGRES_COMMAND_OK):
             pipeline.removeFirst()
         default:
-            end(PGError(.unexpected, operation: "PQgetResult", "the answers are out of step"))
+            end(PGError(.unexpected, operation: "PQgetResult", "the answers do not match the statements"))
         }
     }
 

@@ -21,7 +21,7 @@ public struct SecretKeys: Equatable, Sendable {
             let place = words.count == 1 ? "the key" : "key \(index + 1)"
             guard let key = Base64.decode(word) else { throw SecretKeyError(reason: "\(place) is not Base64") }
             guard key.count == SecretKeys.keyLength else {
-                throw SecretKeyError(reason: "\(place) has \(key.count) bytes; 32 are right")
+                throw SecretKeyError(reason: "\(place) has \(key.count) bytes; it needs 32")
             }
             keys.append(key)
         }

@@ -24,10 +24,10 @@ public struct WebhookKeys: Equatable, Sendable {
                 throw WebhookKeyError(reason: "\(place) does not begin with whsec_")
             }
             guard let key = Base64.decode(word.dropFirst(6)) else {
-                throw WebhookKeyError(reason: "\(place) is not Base64 behind whsec_")
+                throw WebhookKeyError(reason: "\(place) is not Base64 after whsec_")
             }
             guard (16...256).contains(key.count) else {
-                throw WebhookKeyError(reason: "\(place) has \(key.count) bytes; 16 to 256 are right")
+                throw WebhookKeyError(reason: "\(place) has \(key.count) bytes; it needs 16 to 256")
             }
             keys.append(key)
         }

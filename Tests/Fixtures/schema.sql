@@ -2359,13 +2359,13 @@ CREATE VIEW postrider.credential_status AS
         CASE
             WHEN ((c.state = 'refreshing'::text) AND (COALESCE(r.until, r.due_at) < (now() - '00:00:10'::interval)) AND (EXISTS ( SELECT
                FROM postrider_internal.refreshes o
-              WHERE ((o.credential <> r.credential) AND (o.until > now()))))) THEN 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'::text
-            WHEN ((c.state = 'refreshing'::text) AND (COALESCE(r.until, r.due_at) < (now() - '00:00:10'::interval))) THEN 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'::text
+              WHERE ((o.credential <> r.credential) AND (o.until > now()))))) THEN 'no worker has begun it; the workers are busy with other refreshes, whose token endpoints are slow'::text
+            WHEN ((c.state = 'refreshing'::text) AND (COALESCE(r.until, r.due_at) < (now() - '00:00:10'::interval))) THEN 'no worker has begun it; start a worker with the key that sealed the secrets (POSTRIDER_SECRET_KEY)'::text
             ELSE r.last_error
         END AS last_error,
     r.held_since,
         CASE
-            WHEN (r.held_since IS NOT NULL) THEN format('the API refuses each token, also at %s; one job a minute is sent to see whether that is over; see scope and place, or log in again'::text, ( SELECT string_agg(e.endpoint, ', '::text ORDER BY e.refused_at DESC) AS string_agg
+            WHEN (r.held_since IS NOT NULL) THEN format('the API refuses each token, also at %s; one job a minute tests it; check scope and place, or log in again'::text, ( SELECT string_agg(e.endpoint, ', '::text ORDER BY e.refused_at DESC) AS string_agg
                FROM ( SELECT e_1.endpoint,
                         e_1.refused_at
                        FROM postrider_internal.refused_endpoints e_1

@@ -61,7 +61,7 @@ struct AddressTests {
         let cases: [(HTTPCall.PrivateNetworkSwitch, String)] = [
             (.service, "allow_private_network of its service, or"),
             (.credential, "allow_private_network of the credential, or"),
-            (.none, "a webhook has no service that could allow it: start the worker with --allow-private"),
+            (.none, "start the worker with --allow-private"),
         ]
         for (setting, words) in cases {
             var call = HTTPCall(url: "http://127.0.0.1/")

@@ -64,10 +64,10 @@ struct ResendTests {
                 limits: CallLimits(total: .seconds(20)), allowsPrivateNetwork: true)
         }
         let post = try driver.run(call(.post)).failure()
-        #expect(post.code == .reset && post.message.contains("may have been seen and was not repeated"), "\(post)")
+        #expect(post.code == .reset && post.message.contains("may have arrived and was not repeated"), "\(post)")
         let get = try driver.run(call(.get)).failure()
         #expect(get.code == .reset && get.sent == .maybe, "\(get)")
-        #expect(get.message.contains("was then repeated; it was not sent a third time"), "\(get)")
+        #expect(get.message.contains("the repeated request, which was not sent a third time"), "\(get)")
     }
 
     @Test func `an HTTP/2 connection that closes before any answer is an empty reply`() throws {

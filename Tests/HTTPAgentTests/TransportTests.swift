@@ -41,7 +41,7 @@ struct TransportTests {
         let driver = try AgentDriver(caFile: nginx.caFile)
         let missing = try driver.run(call(server.url, nil)).failure()
         #expect(missing.code == .config && missing.sent == .no, "\(missing)")
-        #expect(missing.message.contains("wants a client certificate"))
+        #expect(missing.message.contains("requires a client certificate"))
         // A server that closes without an alert may do so before or after the first byte of the request.
         let asking = try HandshakeClosingServer(as: nginx, asks: true)
         let mute = try HandshakeClosingServer(as: nginx, asks: false)
@@ -61,7 +61,7 @@ struct TransportTests {
         let driver = try AgentDriver(caFile: nginx.caFile)
         let missing = try driver.run(call(server.url, nil)).failure()
         #expect(missing.code == .tls && missing.sent == .no, "\(missing)")
-        #expect(missing.message.contains("if it wants a client certificate, name one"), "\(missing)")
+        #expect(missing.message.contains("if it requires a client certificate, name one"), "\(missing)")
         let member = Transport(certificateFile: nginx.client.certificate, keyFile: nginx.client.key)
         #expect(try driver.run(call(server.url, member)).response().status == 200)
     }

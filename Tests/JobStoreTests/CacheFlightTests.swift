@@ -14,7 +14,7 @@ struct CacheFlightTests {
         #expect(try fixture.queue.states() == "running 1, scheduled 63")
         #expect(
             try fixture.queue.text("select postrider.explain(2)")?
-                .hasPrefix("Job 2 is scheduled: it waits for the same call that job 1 is making") == true)
+                .hasPrefix("Job 2 is scheduled: it waits for the same call, which job 1 is making") == true)
         #expect(try fixture.answer(1) == "succeeded miss 200 body")
         #expect(try fixture.queue.states() == "ready 63, succeeded 1")
         #expect(

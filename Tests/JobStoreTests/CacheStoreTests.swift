@@ -34,7 +34,7 @@ struct CacheStoreTests {
         ("'{\"url\": \"/a\", \"service\": \"none\"}'", "$.service:"),
         ("'{\"url\": \"http://h\", \"method\": \"HEAD\"}'", "$.method: an answer to HEAD"),
         ("'{\"url\": \"http://h\", \"download_to\": \"a\"}'", "$.download_to: an answer that"),
-        ("'{\"url\": \"http://h\", \"kind\": \"chain\"}'", "$.kind: is not request"),
+        ("'{\"url\": \"http://h\", \"kind\": \"chain\"}'", "$.kind: must be request"),
         ("'{\"url\": \"http://h\", \"id\": 1}'", "$.id: no such key"),
     ])
     func `cache_put names the JSON path of an error in its spec`(spec: String, message: String) throws {

@@ -25,6 +25,6 @@ struct ConfirmLeaseTests {
         #expect(
             try queue.rows(
                 "select state, error_code, status_code::text, error from postrider.job_status where id = \(id)")
-                == [["failed", "http_status", "503", "status 503; no time was left for another try"]])
+                == [["failed", "http_status", "503", "status 503; no time was left for another attempt"]])
     }
 }

@@ -61,13 +61,13 @@ struct EnvelopeTests {
         (#"{"code":"$.x","success":[]}"#, "$.success must be"), (#"{"code":"$.x","success":200}"#, "$.success must be"),
         (#"{"code":"$.x","success":[1,null]}"#, "$.success[1] is not a code"),
         (#"{"code":"$.x","token_expired":[[1]]}"#, "$.token_expired[0] is not a code"),
-        (#"{"code":"$.x","success":[1],"logged_out":["1"]}"#, "$.logged_out[0] stands in another list"),
+        (#"{"code":"$.x","success":[1],"logged_out":["1"]}"#, "$.logged_out[0] is also in another list"),
         (#"{"code":"$.x","errors":[]}"#, "$.errors must be"),
         (#"{"code":"$.x","errors":{"1":""}}"#, #"$.errors."1" is not a name"#),
         (#"{"code":"$.x","errors":{"1":2}}"#, #"$.errors."1" is not a name"#),
         (#"{"code":"$.x","codes":1}"#, "$.codes is not a key"),
-        (#"{"code":"$.x","if_missing":"failure"}"#, "$.if_missing is neither"),
-        (#"{"code":"$.x","if_missing":null}"#, "$.if_missing is neither"),
+        (#"{"code":"$.x","if_missing":"failure"}"#, "$.if_missing must be"),
+        (#"{"code":"$.x","if_missing":null}"#, "$.if_missing must be"),
     ])
     func `an invalid envelope is refused with the JSON path and a hint`(envelope: String, words: String) throws {
         let row = try Self.database().query(

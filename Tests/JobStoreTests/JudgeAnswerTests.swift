@@ -39,7 +39,7 @@ struct JudgeAnswerTests {
             words: "the body is JSON with a number"),
         Case(
             job: json, type: "a/b; charset=utf-16le", body: "decode(repeat('2000', 4200000), 'hex')", verdict: "f",
-            code: "json_invalid", encoding: "utf-16le", words: "the body is UTF-16 and larger than 8 MiB"),
+            code: "json_invalid", encoding: "utf-16le", words: "the body is UTF-16 and larger than the limit of 8 MiB"),
         Case(job: "{}", body: text("x"), verdict: "s", encoding: nil),
         Case(
             job: "{}", type: "text/html; charset=\"ISO-8859-1\"", body: text("x"), verdict: "s", encoding: "iso-8859-1"),
@@ -61,10 +61,10 @@ struct JudgeAnswerTests {
             words: "the body is JSON with a number"),
         Case(
             job: json, body: "'\\x7b00'", verdict: "f", code: "json_invalid",
-            words: "the body's bytes are not of the charset"),
+            words: "the bytes of the body are not valid in the charset"),
         Case(
             job: json, body: "'\\xff'", verdict: "f", code: "json_invalid",
-            words: "the body's bytes are not of the charset"),
+            words: "the bytes of the body are not valid in the charset"),
         Case(job: json, body: text("NaN"), verdict: "f", code: "json_invalid", words: "the body is not JSON"),
         Case(
             job: json, body: "convert_to(repeat('[', 1000000), 'UTF8')", verdict: "f", code: "json_invalid",
@@ -123,23 +123,23 @@ struct JudgeAnswerTests {
             encoding: "utf-16"),
         Case(
             job: json, type: "a/b; charset=utf-16le", body: #"'\x7b007d00ff'"#, verdict: "f", code: "json_invalid",
-            encoding: "utf-16le", words: "the body's bytes"),
+            encoding: "utf-16le", words: "the bytes of the body"),
         Case(
             job: json, type: "a/b; charset=utf-16le", body: #"'\x220000d82200'"#, verdict: "f", code: "json_invalid",
-            encoding: "utf-16le", words: "the body's bytes"),
+            encoding: "utf-16le", words: "the bytes of the body"),
         Case(job: json, type: "a/b; charset=latin1", body: #"'\xefbbbf22c3bc22'"#, verdict: "s", result: "\"ü\""),
         Case(
             job: json, type: "a/b; charset=utf-8", body: #"'\x22fc22'"#, verdict: "f", code: "json_invalid",
-            words: "the body's bytes"),
+            words: "the bytes of the body"),
         Case(
             job: json, type: "a/b; charset=klingon", body: text("\"ü\""), verdict: "s", result: "\"ü\"",
             encoding: "klingon"),
         Case(
             job: json, type: "a/b; charset=klingon", body: #"'\x22fc22'"#, verdict: "f", code: "json_invalid",
-            encoding: "klingon", words: "the answer names the charset klingon"),
+            encoding: "klingon", words: "the charset klingon of the answer is unknown"),
         Case(
             job: json, type: "a/b; charset=sql_ascii", body: #"'\x22fc22'"#, verdict: "f", code: "json_invalid",
-            encoding: "sql_ascii", words: "the answer names the charset sql_ascii"),
+            encoding: "sql_ascii", words: "the charset sql_ascii of the answer is unknown"),
         Case(
             job: json, type: "a/b; x=\"; charset=koi8-r\"; charset=\"latin1\"; charset=utf-8", body: #"'\x22fc22'"#,
             verdict: "s", result: "\"ü\"", encoding: "latin1"),
@@ -161,23 +161,23 @@ struct JudgeAnswerTests {
         Case(job: #"{"extract": "strict $.zz.y"}"#, body: text("[]"), verdict: "s", result: "null"),
         Case(
             job: #"{"extract": "$.zz", "result_type": "list"}"#, body: text("{}"), verdict: "f", code: "no_data",
-            words: "the result should be a list and is not there; compare extract with the body"),
+            words: "the result should be a list and is missing; compare extract with the body"),
         Case(
             job: #"{"extract": "$.zz", "result_type": "list", "paginate": {"style": "link", "items": "$.zz"}}"#,
             body: text("{}"), verdict: "f", code: "no_data",
-            words: "the result should be a list and is not there; compare paginate.items with the body"),
+            words: "the result should be a list and is missing; compare paginate.items with the body"),
         Case(
             job: #"{"result_type": "list", "paginate": {"style": "link"}}"#, body: text("{}"), verdict: "f",
             code: "no_data",
-            words: "the result should be a list and is an object; give its place in the body by paginate.items"),
+            words: "the result should be a list and is an object; select it in the body with paginate.items"),
         Case(job: #"{"result_type": "list"}"#, body: text("[]"), verdict: "s", result: "[]"),
         Case(
             job: #"{"result_type": "list"}"#, body: text("{}"), verdict: "f", code: "no_data",
-            words: "the result should be a list and is an object; give its place in the body by extract"),
+            words: "the result should be a list and is an object; select it in the body with extract"),
         Case(job: #"{"result_type": "object"}"#, body: text("{}"), verdict: "s", result: "{}"),
         Case(
             job: #"{"result_type": "object"}"#, body: text("null"), verdict: "f", code: "no_data",
-            words: "the result should be an object and is not there"),
+            words: "the result should be an object and is missing"),
         Case(
             job: #"{"result_type": "object"}"#, body: text("x"), verdict: "f", code: "json_invalid",
             words: "the body is not JSON"),
@@ -257,18 +257,18 @@ struct JudgeAnswerTests {
 
     static let required: [Case] =
         [
-            ("[]", "an empty list"), ("{}", "an empty object"), ("null", "not there"),
+            ("[]", "an empty list"), ("{}", "an empty object"), ("null", "missing"),
         ].map { body, words in
             Case(
                 job: #"{"require_data": true}"#, body: text(body), verdict: "f", code: "no_data",
-                words: "the result is \(words), and the job says require_data")
+                words: "the result is \(words), but the job has require_data")
         } + [
             Case(job: #"{"require_data": true}"#, body: text("[null]"), verdict: "s", result: "[null]"),
             Case(job: #"{"require_data": true}"#, body: text("0"), verdict: "s", result: "0"),
             Case(job: #"{"require_data": false, "result_type": "list"}"#, body: text("[]"), verdict: "s", result: "[]"),
             Case(
                 job: #"{"require_data": true, "extract": "$.a[*]"}"#, body: text(#"{"a": []}"#), verdict: "f",
-                code: "no_data", words: "the result is an empty list, and the job says require_data; compare extract"),
+                code: "no_data", words: "the result is an empty list, but the job has require_data; compare extract"),
             Case(
                 job: #"{"require_data": true}"#, body: "null", verdict: "f", code: "no_data", encoding: nil,
                 words: "the result should be not empty, and the answer has no body", status: 204),

@@ -76,7 +76,7 @@ struct PageSpecTests {
 
     @Test(
         arguments: [
-            ("method", "'HEAD'", "asks for items"), ("download_to", "'a.csv'", "asks to read the answers"),
+            ("method", "'HEAD'", "needs items"), ("download_to", "'a.csv'", "needs the answers"),
             ("cache_ttl", "'1 min'", "cannot be used with cache_ttl"), ("response_format", "'xml'", "is for JSON"),
             ("result_type", "'object'", "gives a list"), ("extract", "'$.a'", "$.items and extract"),
         ])

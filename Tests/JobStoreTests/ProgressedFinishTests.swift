@@ -49,7 +49,7 @@ struct ProgressedFinishTests {
         let queue = try finish(after: Array(repeating: true, count: 19))
         #expect(
             try queue.rows("select state::text, error_code, error from postrider_internal.results") == [
-                ["f", "truncated", "cut; this was the twentieth attempt in a row that brought less than 64 KiB"]
+                ["f", "truncated", "cut; 20 attempts in a row brought less than 64 KiB each"]
             ])
     }
 

@@ -263,9 +263,9 @@ struct PromoteByBudgetTests {
         let id = try fixture.queue.number("select min(job_id) from postrider_internal.scheduled")
         let sentence = try fixture.queue.text("select postrider.explain(\(id))") ?? ""
         #expect(
-            sentence.contains("scheduled: try 2 follows at ")
+            sentence.contains("scheduled: attempt 2 follows at ")
                 && sentence.contains(
-                    ", at the earliest: most calls of its lane a fail, and while they do its retries are held to 25 a second (lanes.retry_budget, 0.25)"
+                    ", at the earliest: most calls of its lane a fail, so its retries are limited to 25 a second (lanes.retry_budget, 0.25)"
                 ), "\(sentence)")
         let status = """
             select lane, retry_budget::text, failing::text, retry_rate::text from postrider.lane_status order by lane

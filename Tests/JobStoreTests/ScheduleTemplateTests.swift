@@ -25,7 +25,7 @@ struct ScheduleTemplateTests {
         (#"{"url": "http://h/{{{a}}}"}"#, "$.url: {{a}} "),
         (#"{"url": "http://h/{{}}"}"#, "$.url: holds an empty template"),
         (#"{"url": "http://h/{{a b}}"}"#, "$.url: holds a template that cannot be read"),
-        (#"{"url": "http://h/{{tick"}"#, "$.url: holds a {{ that no }} closes"),
+        (#"{"url": "http://h/{{tick"}"#, "$.url: holds a {{ without }}"),
         (
             #"{"url": "http://h/", "dedupe_key": "k-{{tick}}"}"#,
             "$.dedupe_key: holds a template, and is taken as it is"
@@ -34,11 +34,11 @@ struct ScheduleTemplateTests {
         (#"{"url": "http://h/", "callback_url": "http://h/{{tick}}"}"#, "$.callback_url: holds a template"),
         (
             #"{"chain": [{"url": "http://h/{{tick}}"}, {"url": "http://h/"}]}"#,
-            "$.chain[0].url: there is no step 'tick'"
+            "$.chain[0].url: no step 'tick' precedes this job"
         ),
         (
             #"{"chain": [{"url": "http://h/"}, {"url": "http://h/{{schedule.tick}}"}]}"#,
-            "$.chain[1].url: there is no step 'schedule'"
+            "$.chain[1].url: no step 'schedule' precedes this job"
         ),
         (
             #"{"chain": [{"url": "http://h/", "name": "a"}, {"url": "http://h/", "lane": "{{a.body}}"}]}"#,
@@ -50,7 +50,7 @@ struct ScheduleTemplateTests {
         ),
         (
             #"{"batch": {"each": "{{tick}}", "do": {"url": "http://h/{{item}}"}}}"#,
-            "$.batch.each: there is no step 'tick'"
+            "$.batch.each: no step 'tick' precedes this job"
         ),
         (#"{"batch": [{"url": "http://h/{{item}}"}]}"#, "$.batch[0].url: {{item}} is used outside"),
     ])

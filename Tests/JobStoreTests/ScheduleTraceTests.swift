@@ -44,8 +44,8 @@ struct ScheduleTraceTests {
 
     @Test(
         arguments: [
-            ("none", ["10:02:00"], "1", "10:01:00", "no worker made it in time; catch_up is none"),
-            ("one", ["10:02:00"], "1", "10:01:00", "no worker made it in time; catch_up is one"),
+            ("none", ["10:02:00"], "1", "10:01:00", "no worker made its job in time; catch_up is none"),
+            ("one", ["10:02:00"], "1", "10:01:00", "no worker made its job in time; catch_up is one"),
             ("all", ["10:01:00", "10:02:00"], "0", nil, nil),
         ] as [(String, [String], String, String?, String?)])
     func `after 95 seconds without a worker, each missed tick makes a job or is counted`(
@@ -116,7 +116,7 @@ struct ScheduleTraceTests {
         while try fixture.queue.rows(look)[0][0] == "true", looks < 20 { looks += 1 }
         #expect(looks > 2)
         #expect(try fixture.queue.number("select count(*) from postrider.jobs") == 12)
-        #expect(try fixture.trace() == ["49", "0", "10:48:00", "no worker made it in time; catch_up_limit is 12"])
+        #expect(try fixture.trace() == ["49", "0", "10:48:00", "no worker made its job in time; catch_up_limit is 12"])
     }
 
     @Test func `a skipped tick records its time and reason`() throws {

@@ -19,7 +19,7 @@ struct TemplateFillTests {
         }
     }
 
-    private static let elsewhere = "leads to another scheme, host or port, which a value may not"
+    private static let elsewhere = "leads to another scheme, host or port, which is not allowed"
 
     static let urls: [Case] = [
         Case("url", "/u/{{register.body.id}}", "/u/17"),
@@ -39,9 +39,9 @@ struct TemplateFillTests {
         Case("url", "/u/{{register.body.up}}", "/u/..%2F..%2Fadmin"),
         Case("url", "/u/{{register.body.true}}/{{{{x", "/u/true/{{x"),
         Case("url", "/u/{{register.body.template}}", "/u/%7B%7Bregister.status%7D%7D"),
-        Case("url", "/u/{{register.body.dots}}/x", "template: url: with {{register.body.dots}} filled a step"),
-        Case("url", "/u/{{register.body.dot}}", "template: url: with {{register.body.dot}} filled a step"),
-        Case("url", "/u/.{{register.body.dot}}", "template: url: with {{register.body.dot}} filled a step"),
+        Case("url", "/u/{{register.body.dots}}/x", "template: url: with {{register.body.dots}} filled a path segment"),
+        Case("url", "/u/{{register.body.dot}}", "template: url: with {{register.body.dot}} filled a path segment"),
+        Case("url", "/u/.{{register.body.dot}}", "template: url: with {{register.body.dot}} filled a path segment"),
         Case("url", "/u/{{register.body.dot}}{{register.body.dot}}", "template: url: with {{register.body.dot}}"),
         Case("url", "/u/a{{register.body.dots}}", "/u/a.."),
         Case("url", "/u?x={{register.body.dots}}", "/u?x=.."),
@@ -49,7 +49,7 @@ struct TemplateFillTests {
         Case("url", "{{register.body.empty}}//evil.example/", "template: url: {{register.body.empty}} is empty"),
         Case("url", "/u?x={{register.body.empty}}", "/u?x="),
         Case("url", "/u/{{register.body.null}}", "template: url: {{register.body.null}} is null"),
-        Case("url", "/u/{{register.body.nothing}}", "template: url: {{register.body.nothing}} has no value: look at"),
+        Case("url", "/u/{{register.body.nothing}}", "template: url: {{register.body.nothing}} has no value: check"),
         Case("url", "/u/{{register.body.object}}", "template: url: {{register.body.object}} is an object"),
         Case("url", "/u/{{register.body.list}}", "template: url: {{register.body.list}} is a list"),
         Case("url", "https://{{register.body.at}}/x", "template: url: {{register.body.at}} \(elsewhere)"),
@@ -191,7 +191,7 @@ struct TemplateFillTests {
             let found = try fixture.fill("url", "{{register.body.to}}")
             #expect(
                 found == path
-                    ?? "template: url: {{register.body.to}} \(Self.elsewhere); name that service in a job of its own",
+                    ?? "template: url: {{register.body.to}} \(Self.elsewhere); insert a separate job with that service",
                 "\(url)")
         }
     }

@@ -20,8 +20,8 @@ struct TemplateGuardTests {
         ("strict $.register.body.nothing == 1", "false"),
         ("$.later.status == 200", "run_if: no earlier step has the name later"),
         ("$.nobody.status == 200", "run_if: no earlier step has the name nobody"),
-        ("$.register.body.id", "run_if: the path finds a value where"),
-        ("$.register.body.list[*]", "run_if: the path finds"),
+        ("$.register.body.id", "run_if: the path returns a value instead"),
+        ("$.register.body.list[*]", "run_if: the path returns"),
         ("strict $.register.body.nothing", "run_if: the path cannot be applied"),
         ("\"2020-01-01\".datetime() < \"2020-01-01T00:00:00+00:00\".datetime()", "run_if: the path cannot be applied"),
         ("$ == 1", "run_if: a $ is not followed"),
@@ -140,7 +140,7 @@ struct TemplateGuardTests {
         (#"{"service": "api", "url": "https:{{x}}"}"#, "url: takes its scheme, host or port"),
         (#"{"url": "{{x.body}}"}"#, "url: begins with a template or a path, and"),
         (#"{"url": "/{{x.body}}"}"#, "url: begins with a template"),
-        (#"{"service": "api", "url": "/u/{{a.body"}"#, "url: holds a {{ that no }} closes"),
+        (#"{"service": "api", "url": "/u/{{a.body"}"#, "url: holds a {{ without }}"),
         (#"{"service": "api", "url": "/u/{{}}"}"#, "url: holds an empty template"),
         (
             #"{"service": "api", "url": "/u", "query": {"a": ["{{a b}}"]}}"#,
@@ -157,14 +157,14 @@ struct TemplateGuardTests {
         ),
         (
             #"{"service": "api", "url": "/u", "download_to": "d/{{a.body}}"}"#,
-            "download_to: holds a template, and is taken as it is"
+            "download_to: holds a template, but this column cannot have templates"
         ),
         (
             #"{"service": "api", "url": "/u", "callback_url": "{{a.body}}"}"#,
-            "callback_url: holds a template, and is taken as it is"
+            "callback_url: holds a template, but this column cannot have templates"
         ),
-        (#"{"service": "api", "url": "/u", "name": "prev"}"#, "name: prev means something else"),
-        (#"{"service": "api", "url": "/u", "run_if": "$ == 1"}"#, "run_if: has a $ that no name follows"),
+        (#"{"service": "api", "url": "/u", "name": "prev"}"#, "name: prev is reserved in templates"),
+        (#"{"service": "api", "url": "/u", "run_if": "$ == 1"}"#, "run_if: has a $ without the name of a step"),
         (#"{"kind": "batch", "each": {"list": "{{a..b}}"}}"#, "each: list: holds a template that cannot be read"),
         (#"{"service": "api", "url": "/u", "run_if": "$.a.status == 200"}"#, nil),
     ]

@@ -16,7 +16,7 @@ struct TemplateNameTests {
         ("fan", #"[{"x": 1}, {"x": 2}, null, null]"#), ("fan.results", #"[{"x": 1}, {"x": 2}, null, null]"#),
         ("fan[1].x", "2"), ("fan.results[0]", #"{"x": 1}"#), ("fan.results.1.x", "2"), ("fan.b.body.x", "2"),
         ("fan.b.x", "a request has body, status, headers and result, not x"), ("fan.b", #"{"x": 2}"#),
-        ("fan.c.body.x", "3"), ("fan.c.result", "has no result, it failed"),
+        ("fan.c.body.x", "3"), ("fan.c.result", "has no result, because it failed"),
         ("fan.d.body", "fan has no member with the name d"), (#"fan["1"].x"#, "2"),
         ("prev", #"[{"x": 1}, {"x": 2}, null, null]"#), ("prev.results[0].x", "1"), ("prev[0].x", "1"),
         ("prev.a.body.x", "1"), ("prev[7].x", "has no value"),
@@ -82,8 +82,8 @@ struct TemplateNameTests {
             (26, "x.body", "no earlier step has the name x"), (26, "a.body.v", "1"), (26, "register.status", "201"),
             (25, "register.status", "204"), (25, "fan[0].x", "1"),
             (25, "each.results", "has no value: job 21 has not ended"),
-            (25, "prev", "the answer of job 24 has no result"), (25, "register.body", "has no value"),
-            (2, "prev", "no step ran before"),
+            (25, "prev", "job 24 has no result"), (25, "register.body", "has no value"),
+            (2, "prev", "no step precedes this job"),
             (25, "item", "the job was not made by each"),
         ]
         for (job, template, becomes) in cases {

@@ -167,7 +167,7 @@ struct TickTests {
         #expect(try next() == "11:00:02")
         #expect(
             try fixture.queue.text("select last_error from postrider.schedules")
-                == "its ticks cannot be told, tried again at 2025-11-22 11:00:02.000000 UTC: time zone \"Europe/Nowhere\" not recognized"
+                == "its ticks cannot be computed, checked again at 2025-11-22 11:00:02.000000 UTC: time zone \"Europe/Nowhere\" not recognized"
         )
         #expect(try fixture.look("2025-11-22 11:00:03Z") == 0)
         #expect(try next() == "12:00:03")
@@ -344,7 +344,7 @@ struct TickTests {
                 ])
         #expect(
             try fixture.queue.text("select last_error from postrider.schedules where name = 'endless'")?.hasPrefix(
-                "its jobs take longer to make than a tick has time for") == true)
+                "making its jobs took longer than the limit of 6 s") == true)
         #expect(try fixture.queue.number("select skipped from postrider.schedules where name = 'endless'") == 1)
     }
 

@@ -55,9 +55,9 @@ struct ValidatorTests {
 
     @Test(arguments: [
         ("[]", "$ is an empty array"), (#"{"a":[]}"#, "$.a is an empty array"),
-        (#"{"a":"strng"}"#, #"$.a names the type "strng""#),
+        (#"{"a":"strng"}"#, #"$.a names the unknown type "strng""#),
         (#"{"a":[{"b":1}]}"#, "$.a[0].b is a number"), ("null", "$ is a null"), (#"["string",3]"#, "$[1] is a number"),
-        (#"{"a b":null}"#, #"$."a b" is a null"#), (#""Number""#, #"$ names the type "Number""#),
+        (#"{"a b":null}"#, #"$."a b" is a null"#), (#""Number""#, #"$ names the unknown type "Number""#),
         ("true", "$ is a boolean"),
         (String(repeating: "[", count: 33) + #""any""# + String(repeating: "]", count: 33), "$[0][0]"),
         (String(repeating: #"{"a":"#, count: 3000) + "1" + String(repeating: "}", count: 3000), "$.a.a"),

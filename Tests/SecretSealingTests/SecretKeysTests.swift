@@ -35,7 +35,7 @@ struct SecretKeysTests {
     }
 
     @Test(arguments: [
-        ("", "there is no key in it"), ("n$", "the key is not Base64"), ("AAAA", "the key has 3 bytes; 32 are right"),
+        ("", "there is no key in it"), ("n$", "the key is not Base64"), ("AAAA", "the key has 3 bytes; it needs 32"),
     ])
     func `an invalid key text is refused with a reason that does not quote it`(text: String, reason: String) {
         let error = #expect(throws: SecretKeyError.self) { try SecretKeys(text) }

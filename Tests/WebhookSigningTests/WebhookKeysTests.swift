@@ -26,9 +26,9 @@ struct WebhookKeysTests {
 
     @Test(arguments: [
         ("", "there is no secret in it"), ("secret", "the secret does not begin with whsec_"),
-        ("whsec_", "the secret has 0 bytes; 16 to 256 are right"),
-        ("whsec_AAECAwQFBgc=", "the secret has 8 bytes; 16 to 256 are right"),
-        ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_not*base64", "secret 2 is not Base64 behind whsec_"),
+        ("whsec_", "the secret has 0 bytes; it needs 16 to 256"),
+        ("whsec_AAECAwQFBgc=", "the secret has 8 bytes; it needs 16 to 256"),
+        ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_not*base64", "secret 2 is not Base64 after whsec_"),
     ])
     func `an invalid secret is refused with a reason that does not quote it`(text: String, reason: String) {
         #expect(throws: WebhookKeyError(reason: reason)) { try WebhookKeys(text) }

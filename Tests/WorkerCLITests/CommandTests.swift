@@ -41,7 +41,7 @@ struct CommandTests {
             "FILE \"-\", line 2: not JSON: Expected \":\"; give"
         ),
         (#"{"url": "ftp://h/"}"#, "url"), (#"{"urll": "http://h/"}"#, "urll"),
-        ("{\"url\": secret}", "line 1: not JSON: there is a word that JSON does not have; give"),
+        ("{\"url\": secret}", "line 1: not JSON: there is a word that is not valid in JSON; give"),
         ("{\"url\": \"\\secret\"}", "line 1: not JSON: Escape sequence is invalid; give"),
         ("{\"url\": \"http://h/\" \"secret\"}", "line 1: not JSON: Expected \",\" or \"}\"; give"),
         (String(repeating: "secret", count: 20_000), "line 1: not JSON: "),

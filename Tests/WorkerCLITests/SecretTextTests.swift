@@ -47,7 +47,7 @@ struct SecretTextTests {
         #expect(try configuration([], nil).secretKeys == nil)
         let short = #expect(throws: CommandError.self) { try configuration([], "c2hvcnQ=") }
         #expect(short?.exit == .usage)
-        #expect(short?.message.hasPrefix("POSTRIDER_SECRET_KEY: the key has 5 bytes; 32 are right") == true)
+        #expect(short?.message.hasPrefix("POSTRIDER_SECRET_KEY: the key has 5 bytes; it needs 32") == true)
         #expect(short?.message.contains("c2hv") == false)
     }
 }

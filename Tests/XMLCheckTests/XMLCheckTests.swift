@@ -19,10 +19,10 @@ struct XMLCheckTests {
         ("", "no root"), ("   ", "no root"), ("text", "no root"), ("{\"a\": 1}", "no root"), ("<a>", "ends inside"),
         ("<a>\n<b>\n</a>", "line 3: an element is closed"), ("<a/><b/>", "follows the root"), ("<a b=1/>", "attribute"),
         ("<a b='1' b='2'/>", "attribute"), ("<a>&nope;</a>", "not declared"), ("<a>\u{1}</a>", "character"),
-        ("<a>&#0;</a>", "character"), ("<a b='<'/>", "a <"), ("<a><!-- </a>", "not closed"),
+        ("<a>&#0;</a>", "character"), ("<a b='<'/>", "contains <"), ("<a><!-- </a>", "not closed"),
         ("\n<?xml version='1.0'?><a/>", "line 2: the XML declaration"),
         ("<?xml version='1.0' encoding='klingon'?><a/>", "not known"),
-        ("<html><br></html>", "closed by the tag"), ("<!DOCTYPE html><html><p>x</html>", "closed by the tag"),
+        ("<html><br></html>", "closed by the end tag"), ("<!DOCTYPE html><html><p>x</html>", "closed by the end tag"),
     ])
     func `the first defect of a malformed document is described with its line`(document: String, words: String) {
         let defect = XMLCheck.defect(of: [UInt8](document.utf8))

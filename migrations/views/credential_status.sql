@@ -15,13 +15,13 @@ select c.name, c.kind,
        case when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
                  and exists (select from postrider_internal.refreshes o
                              where o.credential <> r.credential and o.until > now())
-              then 'no worker has begun it; those that could are busy with other refreshes, whose token endpoints are slow'
+              then 'no worker has begun it; the workers are busy with other refreshes, whose token endpoints are slow'
             when c.state = 'refreshing' and coalesce(r.until, r.due_at) < now() - interval '10 s'
-              then 'no worker has begun it; the workers need the key that the secrets were sealed with (POSTRIDER_SECRET_KEY)'
+              then 'no worker has begun it; start a worker with the key that sealed the secrets (POSTRIDER_SECRET_KEY)'
             else r.last_error end as last_error,
        r.held_since,
        case when r.held_since is not null then format(
-         'the API refuses each token, also at %s; one job a minute is sent to see whether that is over; see scope and place, or log in again',
+         'the API refuses each token, also at %s; one job a minute tests it; check scope and place, or log in again',
          (select string_agg(e.endpoint, ', ' order by e.refused_at desc)
             from (select e.endpoint, e.refused_at from postrider_internal.refused_endpoints e
                    where e.credential = c.name order by e.refused_at desc limit 3) e)) end as hold_reason

@@ -82,7 +82,7 @@ final class CallbackLoop {
             duties.send(.endSession, StoreStatement.endSession)
         }
         work.sessionEnds()
-        session.abandon("a function goes on beyond its time", now: now)
+        session.abandon("a function exceeds its time limit", now: now)
     }
 
     private func connectionLost() {
@@ -119,7 +119,7 @@ final class CallbackLoop {
             } else {
                 return
             }
-            if work.shouldReplaceSession { session.abandon("it refuses everything since a while", now: now) }
+            if work.shouldReplaceSession { session.abandon("it refuses all statements", now: now) }
         case .lost: connectionLost()
         default: break
         }
@@ -155,7 +155,7 @@ final class CallbackLoop {
     /// Hands a job back if the database cannot say whether it is still to be called.
     private func handBack(_ entry: Preparation.Entry?) {
         guard let entry, shared.dispatcher.slots.job(in: entry.slot, entry.lease) != nil else { return }
-        let reason = "the database could not say whether the job is to be called after its hooks; no attempt was used"
+        let reason = "after the job's hooks, the database could not confirm the call; no attempt was used"
         shared.dispatcher.callRefused(
             slot: entry.slot, Verdict(.handedBack, .internal, reason, retryAfter: .seconds(5)), now: now)
     }

@@ -125,7 +125,7 @@ final class CredentialLoop {
                 guard let seat = work.callBegins(task, secrets) else { return }
                 shared.agent.start(call, slot: shared.firstTokenSlot + seat)
             } catch {
-                let reason = "the secret \(error.name) is not there, and the refresh needs it"
+                let reason = "the refresh needs the secret \(error.name), which is missing"
                 work.refreshEnded(task, TokenAnswer(.refused, reason: reason))
             }
         }
@@ -144,14 +144,14 @@ final class CredentialLoop {
         if use.name.isEmpty {
             return Verdict(
                 .failed, .config,
-                "the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job"
+                "the job needs a login, but neither it nor its service names a credential; set services.credential and retry the job"
             )
         }
         // Also true if the database has no credential at all, because `prepare` then does not look the name up.
         guard !use.isGone else {
             return Verdict(
                 .failed, .config,
-                "credential \(use.name) does not exist any more; insert it again, log in and retry the job")
+                "credential \(use.name) no longer exists; insert it again, log in and retry the job")
         }
         guard use.sealed != nil || use.plain != nil else {
             return Verdict(.failed, .notLoggedIn, "credential \(use.name) is logged off; log in and retry the job")
@@ -160,7 +160,7 @@ final class CredentialLoop {
             let reason =
                 shared.configuration.secretKeys == nil
                 ? "this worker has no key to open secrets with; start it with POSTRIDER_SECRET_KEY and retry the job"
-                : "no key of this worker opens the secrets of credential \(use.name); start it with the one that they were sealed with, or log in again, and retry the job"
+                : "no key of this worker opens the secrets of credential \(use.name); start it with the key that sealed them, or log in again, and retry"
             return Verdict(.failed, .config, reason)
         }
         return call.logIn(with: use, secrets)

@@ -109,7 +109,7 @@ struct CredentialWork {
     mutating func openingFailed(_ task: TokenTask, now: UInt64) {
         unopened[task.credential] = now + CredentialWork.unopenedInterval
         let reason =
-            "no key of the worker that took it opens the secrets; give all workers the one that they were sealed with"
+            "the worker that ran the refresh has no key for the secrets; give all workers the same keys"
         refreshEnded(task, TokenAnswer(.handedBack, reason: reason))
     }
 

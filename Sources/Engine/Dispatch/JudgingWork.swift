@@ -231,7 +231,7 @@ struct JudgingWork {
     private static func reason(_ columns: String, _ limit: Int32) -> String {
         let time = limit % 1_000 == 0 ? "\(limit / 1_000) s" : "\(limit) ms"
         let advice = columns.isEmpty ? "ask for a smaller answer" : "simplify \(columns)"
-        return "to judge the answer took longer than \(time), by settings.judge_timeout; \(advice)"
+        return "judging the answer took longer than \(time) (settings.judge_timeout); \(advice)"
     }
 
     /// Records that the connection is lost, and the statement under way with it.

@@ -138,7 +138,7 @@ struct PreparationQueue {
             batchLimit = max(1, count / 2)
             guard count == 1, let entry = waiting.first else { return PreparationFailure(recovery: .report) }
             let reason =
-                "the database cannot write out what the job is to send; look for numbers of many digits and for very "
+                "the database cannot write the job's request; check it for very long numbers and very "
                 + "large values in its body_json, body_form, query and templates"
             // If the job was cancelled meanwhile, the log has nothing to report.
             var failure = PreparationFailure(
@@ -215,13 +215,13 @@ struct PreparationQueue {
     private mutating func handBackSlow(_ entry: Preparation.Entry, _ failure: inout PreparationFailure) {
         if let before = entry.preparedBefore, prepared > before {
             let reason =
-                "to prepare the call of this job took the database too long, and it prepared others; no attempt was used"
+                "preparing this job's call took the database too long, but it prepared others; no attempt was used"
             return end(entry, Verdict(.unprepared, .internal, reason), &failure)
         }
         if slow.count >= PreparationQueue.slowLimit { slow = [:] }
         if entry.overruns > 0 { slow[entry.lease.jobID] = prepared }
         let verdict = Verdict(
-            .handedBack, .internal, "to prepare calls took the database too long; no attempt was used",
+            .handedBack, .internal, "preparing calls took the database too long; no attempt was used",
             retryAfter: .nanoseconds(Int64(RefusedAttempts.longestWait)))
         end(entry, verdict, &failure)
     }
@@ -245,7 +245,7 @@ struct PreparationQueue {
                 now + StatementBackoff.wait(after: entry.lockWaits, longest: PreparationQueue.longestLockPause),
                 entry.waitsSince + PreparationQueue.patience)
         } else {
-            let reason = "an open transaction held what had to be looked up before the call; no attempt was used"
+            let reason = "an open transaction locked rows that the call needs; no attempt was used"
             end(entry, Verdict(.handedBack, .internal, reason), &failure)
         }
         return failure

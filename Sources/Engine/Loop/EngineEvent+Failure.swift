@@ -11,7 +11,7 @@ extension EngineEvent {
             .statementFailed(
                 verb: verb,
                 reason:
-                    "\(error); if there is PgBouncer in transaction mode on the way, start the worker with --prepare off"
+                    "\(error); if the worker connects through PgBouncer in transaction mode, start it with --prepare off"
             )
         default: .statementFailed(verb: verb, reason: error.description)
         }

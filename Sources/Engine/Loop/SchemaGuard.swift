@@ -64,7 +64,7 @@ final class SchemaGuard {
     private func seen(_ state: SchemaState?) {
         if recheck.cannotEnlist {
             let advice =
-                state?.advice ?? "the schema of this database is not the one this worker knows; run: worker migrate"
+                state?.advice ?? "the schema of this database does not match this worker; run: worker migrate"
             stop.endRun(.schemaMismatch(advice))
         } else if let advice = state?.advice {
             recheck.hasChanged = true

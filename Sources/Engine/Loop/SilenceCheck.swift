@@ -73,7 +73,7 @@ final class SilenceCheck {
         duties.session.giveUp(SilenceCheck.reason, now: now)
     }
 
-    private static let reason = "the server waits for statements that were sent to it, and does not answer them"
+    private static let reason = "the server is idle and does not answer the statements that were sent"
 
     private func isSilent(_ since: UInt64?) -> Bool { SessionSilence.isSilent(since: since, now: now) }
 

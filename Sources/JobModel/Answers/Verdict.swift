@@ -88,7 +88,7 @@ public struct Verdict: Equatable, Sendable {
         if okStatuses.contains(response.status) { return Verdict(.succeeded, retryAfter: response.quotaReset) }
         var verdict = judgeRefusal(response, isAtMostOnce: isAtMostOnce)
         if let value = response.unreadableWait {
-            verdict.message = (verdict.message ?? "") + "; it asked for a wait in no known form: \(value)"
+            verdict.message = (verdict.message ?? "") + "; it requested a wait that cannot be read: \(value)"
         }
         return verdict
     }

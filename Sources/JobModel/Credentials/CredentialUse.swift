@@ -71,7 +71,7 @@ extension HTTPCall {
         case .nowhere:
             return Verdict(
                 .failed, .config,
-                "no entry of credentials.place fits this request of credential \(use.name); add one of header or query, which fit every request"
+                "no entry in the place of credential \(use.name) fits this request; add a header or query, which fit every request"
             )
         case .form(let name):
             switch body {
@@ -83,7 +83,7 @@ extension HTTPCall {
             default:
                 return Verdict(
                     .failed, .config,
-                    "credential \(use.name) stands in the form of the body, and the job has none; give body_form or body_parts, or change credentials.place"
+                    "credential \(use.name) belongs in a form body, but the job has none; give body_form or body_parts, or change credentials.place"
                 )
             }
         case .json(let name):
@@ -98,7 +98,7 @@ extension HTTPCall {
             default:
                 return Verdict(
                     .failed, .config,
-                    "credential \(use.name) stands in the JSON of the body, and the job has none that is an object; give body_json, or change credentials.place"
+                    "credential \(use.name) belongs in a JSON object body, but the job has none; give body_json, or change credentials.place"
                 )
             }
         }

@@ -63,7 +63,7 @@ struct ExplainHoldTests {
         let none = "; and no worker takes queue mail now: none is running, start one with worker"
         #expect(
             try explain(queue, both).hasPrefix(
-                "Job \(both) is ready, but its queue mail is paused; and its lane sp is paused until somebody resumes it, "
+                "Job \(both) is ready, but its queue mail is paused; and its lane sp is paused until it is resumed (reason: "
             ))
         #expect(try explain(queue, both).hasSuffix("\(none)\(resume) ends these pauses."))
         let later = try queue.insert("url, queue, run_at", "'http://h/', 'mail', now() + interval '59 min'")
@@ -85,20 +85,20 @@ struct ExplainHoldTests {
         try queue.insert("url, lane, queue", "'http://h/', 'l', 'mail'")
         let next =
             "is ready, but its lane l is at its limit of 1 call(s) in 01:00:00 (lanes.rate_limit), "
-            + "and the next one begins at about 2999-01-01 11:00:00 UTC"
+            + "and its next call begins at about 2999-01-01 11:00:00 UTC"
         #expect(
             try explain(queue, first)
-                == "Job \(first) \(next); 2 job(s) of the lane are before it, so that it begins at about 2999-01-01 13:00:00 UTC."
+                == "Job \(first) \(next); 2 job(s) of the lane are before it, so this job begins at about 2999-01-01 13:00:00 UTC."
         )
         #expect(
             try explain(queue, last)
-                == "Job \(last) \(next); 7 job(s) of the lane are before it, so that it begins at about 2999-01-01 18:00:00 UTC."
+                == "Job \(last) \(next); 7 job(s) of the lane are before it, so this job begins at about 2999-01-01 18:00:00 UTC."
         )
         // The next call of the lane may begin now, but this job's call may not.
         try queue.connection.execute("update postrider_internal.lane_rates set last_slot = '-infinity'")
-        #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so that it begins at about "))
+        #expect(try explain(queue, last).contains("; 7 job(s) of the lane are before it, so this job begins at about "))
         try queue.connection.execute("select postrider.pause_queue('mail')")
-        #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so that "))
+        #expect(try explain(queue, last).contains("; 6 job(s) of the lane are before it, so this "))
         try queue.connection.execute("select postrider.pause_lane('l')")
         let paused = try explain(queue, last)
         #expect(paused.contains(" UTC at the earliest; 6 job(s)"), "\(paused)")
@@ -112,13 +112,13 @@ struct ExplainHoldTests {
         try limit(queue, "3, null, default")
         try queue.insert(4, "url, lane", "'http://h/', 'l'")
         let id = try queue.insert("url, lane", "'http://h/', 'l'")
-        let full = "its lane l is at its limit of 3 call(s) under way at once (lanes.max_in_flight)"
+        let full = "its lane l is at its limit of 3 call(s) in flight (lanes.max_in_flight)"
         #expect(
             try explain(queue, id) == "Job \(id) is ready, but \(full); 4 job(s) of the lane are before it.")
         try queue.connection.execute("update postrider.lanes set rate_limit = 1, rate_period = '1 h'")
         #expect(
             try explain(queue, id).hasSuffix(
-                "; 4 job(s) of the lane are before it, so that it begins at about 2999-01-01 15:00:00 UTC at the earliest."
+                "; 4 job(s) of the lane are before it, so this job begins at about 2999-01-01 15:00:00 UTC at the earliest."
             ))
         try queue.insert(10_000, "url, lane, priority", "'http://h/', 'l', 4")
         _ = try queue.number("select postrider_internal.feed(array(select id from postrider_internal.intake))")
@@ -137,7 +137,7 @@ struct ExplainHoldTests {
         try TestClock.wait(20, for: "a call") { !target.requests.isEmpty }
         let sentence = try explain(queue, id)
         try queue.waitUntilDone()
-        let said = try #require(sentence.split(separator: "so that it begins at about ").last, "\(sentence)")
+        let said = try #require(sentence.split(separator: "so this job begins at about ").last, "\(sentence)")
         let late = try queue.number(
             """
             select extract(epoch from started_at - '\(said.dropLast())'::timestamptz)::bigint

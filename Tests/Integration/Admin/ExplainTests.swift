@@ -37,7 +37,7 @@ struct ExplainTests {
         try silence(queue)
         #expect(
             try explain(queue, id)
-                == "Job \(id) is ready, but no worker takes queue default now: b is silent since 2026-01-02 03:04:05 UTC; start it again, or another one."
+                == "Job \(id) is ready, but no worker takes queue default now: b has sent no heartbeat since 2026-01-02 03:04:05 UTC; restart it, or start another worker."
         )
         // Of several, it names the one that was alive last.
         try enlist(queue, name: "c")
@@ -45,7 +45,7 @@ struct ExplainTests {
             "update postrider_internal.workers set heartbeat_at = '2026-01-02 03:09:00+00' where name = 'c'")
         #expect(
             try explain(queue, id).hasSuffix(
-                "now: c is silent since 2026-01-02 03:09:00 UTC; start it again, or another one."))
+                "now: c has sent no heartbeat since 2026-01-02 03:09:00 UTC; restart it, or start another worker."))
     }
 
     @Test func `explain counts running calls and jobs of higher priority as they are now`() throws {
@@ -73,7 +73,7 @@ struct ExplainTests {
         let busy = try explain(queue, id)
         #expect(
             busy.contains(" and 4 of higher priority, 1 worker(s) with 0 free slot(s) take queue default"), "\(busy)")
-        #expect(busy.hasSuffix("; it begins when those have begun and a slot is free."), "\(busy)")
+        #expect(busy.hasSuffix("; it begins when these jobs have begun and a slot is free."), "\(busy)")
         // Jobs of a paused queue do not count as jobs before it.
         try queue.connection.execute("select postrider.pause_queue('mail')")
         #expect(try explain(queue, id).contains(" and 3 of higher priority, "))
@@ -106,14 +106,14 @@ struct ExplainTests {
         let small = try queue.insert("url", "'http://h/small'")
         #expect(
             try explain(queue, large)
-                == "Job \(large) is ready: it came in by a large INSERT that is being fed into lane h:80.")
+                == "Job \(large) is ready: a large INSERT added it, and the leader is moving these jobs to lane h:80.")
         #expect(
             try explain(queue, small)
-                == "Job \(small) is ready: it waits behind a large INSERT that is being fed, and comes into lane h:80 after that."
+                == "Job \(small) is ready: it waits until the leader has moved the jobs of a large INSERT, and then enters lane h:80."
         )
         // Most of the list has been fed, so the job's place is unknown.
         try queue.connection.execute("delete from postrider_internal.intake where last_id < \(large - 2000)")
-        let either = "is ready: it came in with a large INSERT or behind one, and is being fed into lane"
+        let either = "is ready: it is part of a large INSERT or waits behind one, and the leader is moving it to lane"
         #expect(try explain(queue, large) == "Job \(large) \(either) h:80.")
         try queue.connection.execute("delete from postrider_internal.intake where last_id < \(small)")
         #expect(try explain(queue, small) == "Job \(small) \(either) h:80.")
@@ -140,7 +140,7 @@ struct ExplainTests {
             "url, run_at, expires_at", "'http://h/', now() - interval '2 s', now() - interval '1 s'")
         #expect(try explain(queue, over).hasSuffix(" UTC, has passed, so it ends in a moment."))
         try queue.connection.execute("select postrider.pause_lane('h:80')")
-        #expect(try explain(queue, ready).contains(" is paused until somebody resumes it"))
+        #expect(try explain(queue, ready).contains(" is paused until it is resumed"))
         #expect(try explain(queue, ready).hasSuffix(ends))
         let endless = try queue.insert("url, expires_at", "'http://h/', 'infinity'")
         #expect(try !explain(queue, endless).contains("expires_at"))
@@ -156,11 +156,11 @@ struct ExplainTests {
             """)
         #expect(
             try explain(queue, batch).hasPrefix(
-                "Job \(batch) is running: 0 of the 3 members that its batch has so far have ended, 0 are under way and 3 wait. "
+                "Job \(batch) is running: 0 of the 3 members of this batch have ended so far, 0 are under way and 3 wait. "
                     + "Job \(batch + 1) is scheduled: it runs at 2100-01-02 00:00:00 UTC"))
         let turn =
             "is waiting: batch \(batch) runs 1 member(s) at once (max_parallel), and others came first; "
-            + "1 of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile"
+            + "1 of these keep(s) a place while waiting for a run_at or a retry"
         #expect(try explain(queue, batch + 2) == "Job \(batch + 2) \(turn).")
         let late = try queue.insert(
             "parent_id, url, run_at, expires_at", "\(batch), 'http://h/4', '2026-01-01 00:00Z', '2026-01-01 00:01Z'")
@@ -168,14 +168,14 @@ struct ExplainTests {
         #expect(try explain(queue, late) == "Job \(late) \(turn)\(passed)")
         #expect(
             try explain(queue, batch).contains(
-                "0 of the 4 members that its batch has so far have ended, 0 are under way and 4 wait."))
+                "0 of the 4 members of this batch have ended so far, 0 are under way and 4 wait."))
         let planned = try queue.number(
             """
             select postrider.submit('{"run_at": "2100-01-02T00:00:00Z", "batch": [{"url": "http://h/1"}, {"url": "http://h/2"}]}')
             """)
         #expect(
             try explain(queue, planned).hasSuffix(
-                "have ended, 0 are under way and 2 wait, and none begins before 2100-01-02 00:00:00 UTC."))
+                "have ended so far, 0 are under way and 2 wait, and none begins before 2100-01-02 00:00:00 UTC."))
         let chain = try queue.number(
             """
             select postrider.submit('{"expires_at": "2100-01-02T00:00:00Z", "chain": [{"url": "http://h/1"},
@@ -196,15 +196,16 @@ struct ExplainTests {
         try queue.wait(for: retried, toBe: "scheduled")
         let sentence = try explain(queue, retried)
         #expect(
-            sentence.contains("try 2 follows at ")
-                && sentence.contains("; try 1 ended with http_status: the server answered 503"), "\(sentence)")
+            sentence.contains("attempt 2 follows at ")
+                && sentence.contains("; attempt 1 ended with http_status: the server answered 503"), "\(sentence)")
         let hung = try queue.insert("url", "'\(target.url)/hang'")
         try queue.wait(for: hung, toBe: "running")
         worker.send(SIGSTOP)
         try silence(queue)
         #expect(
             try explain(queue, hung).hasSuffix(
-                ", but the worker is silent since 03:04:05 UTC, and another one takes the job from it 15 s after that.")
+                ", but the worker has sent no heartbeat since 03:04:05 UTC, and another worker takes over the job 15 s later."
+            )
         )
         worker.send(SIGKILL)
     }

@@ -278,6 +278,6 @@ struct StatusTests {
         #expect(both.contains("resume_queue('mail')") && both.contains("resume_lane('api')"), "\(both)")
         let limited = try queue.insert("url, lane", "'http://h/', 'slow'")
         let one = try queue.text("select postrider.explain(\(limited))") ?? ""
-        #expect(one.contains("the next one begins at about 2999-01-01 11:00:00 UTC"), "\(one)")
+        #expect(one.contains("its next call begins at about 2999-01-01 11:00:00 UTC"), "\(one)")
     }
 }

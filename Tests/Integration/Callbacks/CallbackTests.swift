@@ -116,7 +116,7 @@ struct CallbackTests {
                 """)
         try queue.connection.execute("delete from postrider.hooks")
         #expect(try queue.state(slow) == "running")
-        #expect(try queue.text("select postrider.explain(\(slow))")?.contains("its call is over") == true)
+        #expect(try queue.text("select postrider.explain(\(slow))")?.contains("its call has ended") == true)
         let before = try queue.text("select max(heartbeat_at)::text from postrider_internal.workers") ?? ""
         for _ in 1...20 {
             let id = try queue.insert("url", "'\(target.url)/ok'")

@@ -165,7 +165,7 @@ struct ConcludeTests {
         try queue.waitUntilDone()
         let row = try queue.rows("select event, sqlstate, tag, error from postrider.callback_errors")
         #expect(row.count == 1 && row[0][..<3] == ["callback_url", "57014", "vast"])
-        #expect(row[0][3]?.hasPrefix("not sent: the functions of the job and its webhook have 5 s together") == true)
+        #expect(row[0][3]?.hasPrefix("not sent: the job's functions and webhook together took longer than 5 s") == true)
         #expect(try queue.number("select count(*) from postrider_internal.outcomes") == 0)
     }
 
@@ -179,7 +179,7 @@ struct ConcludeTests {
         let row = try queue.rows("select event, error from postrider.callback_errors")
         #expect(
             row.count == 1 && row[0][0] == "callback_url"
-                && row[0][1]?.hasPrefix("not sent: the end of the job") == true)
+                && row[0][1]?.hasPrefix("not sent: the job's end") == true)
     }
 
     /// Runs this code where the webhook of a job with the tag `vast` is written.

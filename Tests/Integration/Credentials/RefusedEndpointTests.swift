@@ -68,7 +68,7 @@ struct RefusedEndpointTests {
         let second = try queue.insert("service, url", "'api', 'bad/2'")
         #expect(try end(queue, second) == "failed rejected_after_refresh")
         let error = try queue.text("select error from postrider.job_status where id = \(second)") ?? ""
-        #expect(error.hasPrefix("GET api bad/* refuses the token of credential c"), "\(error)")
+        #expect(error.hasPrefix("GET api bad/* refuses the fresh token of credential c"), "\(error)")
         #expect(api.log("/api/bad/2") == ["GET /api/bad/2 a3 401"])
         #expect(api.log("/token").count == 2)
         let last = try queue.insert("service, url", "'api', 'good'")

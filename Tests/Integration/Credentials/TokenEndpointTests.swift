@@ -29,11 +29,11 @@ struct TokenEndpointTests {
         (401, #"{"error": {"code": 7}}"#, "the token endpoint answered 401"),
         (
             200, #"{"ok": false, "error": "internal_error"}"#,
-            "the token endpoint answered 200 internal_error; there is no token in it that can be used"
+            "the token endpoint answered 200 internal_error; the answer has no usable token"
         ),
         (
             200, "error=bad_code&error_description=try+again%21",
-            "the token endpoint answered 200 bad_code: try again!; there is no token in it that can be used"
+            "the token endpoint answered 200 bad_code: try again!; the answer has no usable token"
         ),
         (
             400, #"{"error": "odd", "error_description": "hushhush is no secret of r1"}"#,

@@ -130,7 +130,7 @@ struct TokenLeaseTests {
         #expect(sentence.contains("waits for credential c to be refreshed (no worker has begun it"), "\(sentence)")
         #expect(sentence.contains("POSTRIDER_SECRET_KEY"), "\(sentence)")
         try queue.connection.execute("update postrider.credentials set state = 'cooldown'")
-        #expect(try queue.text("select postrider.explain(\(id))")?.contains("tried again in a moment") == true)
+        #expect(try queue.text("select postrider.explain(\(id))")?.contains("next attempt in a moment") == true)
         #expect(keyless.end(SIGTERM) == 0)
         let worker = try api.worker(queue)
         defer { worker.kill() }
@@ -147,7 +147,7 @@ struct TokenLeaseTests {
         let wrong = try RunningWorker(queue.database, ["--secret-key-file", api.folder.path("wrong")])
         let id = try queue.insert("url, credential", "'\(api.url)/api/x', 'c'")
         try wrong.wait(for: "refresh_failed")
-        try queue.wait(until: "select last_error ~ '^no key' from postrider.credential_status")
+        try queue.wait(until: "select last_error ~ 'has no key for the secrets' from postrider.credential_status")
         #expect(
             try queue.rows("select state, failures::text from postrider.credential_status") == [["refreshing", "0"]])
         // The worker's own check would take the refresh again at once.

@@ -95,11 +95,11 @@ struct BadSpecTests {
         (
             "$.batch[0].query",
             #"{"batch": [{"url": "http://h/", "query": {"q": "{{b.body}}"}}, {"name": "b", "url": "http://h/"}]}"#,
-            "beside"
+            "at the same time"
         ),
         (
             "$.batch[1].url", #"{"batch": [{"name": "a", "url": "http://h/"}, {"url": "http://h/{{a.body}}"}]}"#,
-            "beside"
+            "at the same time"
         ),
         (
             "$.chain[1].headers",

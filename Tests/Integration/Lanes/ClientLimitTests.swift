@@ -36,7 +36,7 @@ struct ClientLimitTests {
             ),
             (
                 "url, download_to, service", "'http://h/', 'a', 'slow'", "timeout",
-                "a download or upload without a timeout may take any time, and the limit of client \(client) is 00:02:00",
+                "a download or upload needs a timeout, because the limit of client \(client) is 00:02:00",
                 "Give at most 00:02:00."
             ),
             (

@@ -35,7 +35,7 @@ struct HeldBackTests {
         #expect(try queue.text("select pause_reason from postrider.lanes") == reason)
         try queue.wait(for: free, toBe: "succeeded")
         let sentence = try queue.text("select postrider.explain(\(mate))") ?? ""
-        #expect(sentence.contains("because of this: \(reason)") || sentence.contains("succeeded"), "\(sentence)")
+        #expect(sentence.contains("(reason: \(reason))") || sentence.contains("succeeded"), "\(sentence)")
         try queue.waitUntilDone()
         #expect(try queue.states() == "succeeded 3")
         #expect(
@@ -198,7 +198,7 @@ struct HeldBackTests {
         try queue.wait(for: id, toBe: status == 429 ? "succeeded" : "failed")
         let error = try queue.text(
             "select error from postrider.attempts where job_id = \(id) and status_code = \(status)")
-        let quote = "it asked for a wait in no known form: retry-after \"\(long.prefix(40))\""
+        let quote = "it requested a wait that cannot be read: retry-after \"\(long.prefix(40))\""
         #expect(error?.hasSuffix(quote) == true, "\(error ?? "")")
     }
 

@@ -112,7 +112,7 @@ struct LaneFloodTests {
         #expect(try queue.number("select count(*) from postrider.newest_jobs('ready', 'q7', 10)") == 3)
         let id = try queue.number("select max(id) from postrider.jobs where queue = 'q7'")
         let explained = try queue.text("select postrider.explain(\(id))") ?? ""
-        #expect(explained.contains("a large INSERT that is being fed into lane"))
+        #expect(explained.contains("a large INSERT added it, and the leader is moving these jobs to lane"))
         #expect(try queue.number("select postrider.cancel(\(id))::int") == 1)
         #expect(try queue.number("select sum(jobs) from postrider_internal.intake") == 11_999)
         #expect(try queue.number("select postrider.cancel_all(queue => 'q8', lane => 'l8')") == 1)

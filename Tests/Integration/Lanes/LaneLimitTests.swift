@@ -92,7 +92,7 @@ struct LaneLimitTests {
             until: "select exists (select from postrider_internal.lane_permits where permits = 0 and wanted > 0)")
         #expect(target.requests.count == 3)
         let explained = try queue.text("select postrider.explain(max(id)) from postrider.jobs") ?? ""
-        #expect(explained.contains("at its limit of 3 call(s) under way at once"), "\(explained)")
+        #expect(explained.contains("at its limit of 3 call(s) in flight"), "\(explained)")
         let killed = TestClock.now
         first.end(SIGKILL)
         try queue.waitUntilDone(60)

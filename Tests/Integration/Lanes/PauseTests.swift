@@ -41,7 +41,7 @@ struct PauseTests {
         #expect(try queue.state(held) == "ready")
         let sentence = try queue.text("select postrider.explain(\(held))") ?? ""
         #expect(
-            sentence.contains("its lane api is paused until somebody resumes it, because of this: paused by "),
+            sentence.contains("its lane api is paused until it is resumed (reason: paused by "),
             "\(sentence)")
         #expect(
             try queue.rows(

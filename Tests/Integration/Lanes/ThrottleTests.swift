@@ -48,7 +48,7 @@ struct ThrottleTests {
         let mate = try queue.insert("url, lane", "'\(target.url)/mate', 'l'")
         try queue.wait(for: mate, toBe: "succeeded")
         let sentence = try queue.text("select postrider.explain(\(id))") ?? ""
-        #expect(sentence.contains("; try 1 ended with http_status: the server answered \(status)"), "\(sentence)")
+        #expect(sentence.contains("; attempt 1 ended with http_status: the server answered \(status)"), "\(sentence)")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.number("select count(*) from postrider.lanes where paused_until is not null") == 0)
         let tries = try queue.rows(

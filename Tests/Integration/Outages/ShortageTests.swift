@@ -123,7 +123,7 @@ struct ShortageTests {
         )
         let id = try queue.number("select min(id) from postrider.jobs")
         let words = try queue.text("select postrider.explain(\(id))") ?? ""
-        #expect(words.contains("its call has ended, and the worker waits for the database"), "\(words)")
+        #expect(words.contains("its call has ended, but the database has refused results since "), "\(words)")
         try watched.wait(until: "/readyz", hasStatus: 503)
         #expect(
             try watched.pages.read("/readyz").lines.first?.hasPrefix("the database has refused all results for") == true

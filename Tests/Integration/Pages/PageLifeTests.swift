@@ -211,7 +211,7 @@ struct PageLifeTests {
         try queue.waitUntilDone()
         #expect(try pages(queue, id) == "1:2 2:2 3:2 4:2")
         let error = try queue.text("select error from postrider.job_status where id = \(id)")
-        #expect(error?.hasPrefix("there is more after 4 pages, as many") ?? (onLimit == "stop"))
+        #expect(error?.hasPrefix("the list has more than 4 pages, the limit") ?? (onLimit == "stop"))
         #expect(try queue.state(id) == (onLimit == "stop" ? "succeeded" : "failed"))
         try queue.connection.execute("select postrider.retry(\(id))")
         try queue.waitUntilDone()
@@ -273,7 +273,7 @@ struct PageLifeTests {
             let isObject = answer.contains("{}")
             #expect(
                 try queue.text("select error from postrider.job_status where id = \(id)")
-                    == "what paginate.next finds is \(isObject ? "an object" : "true") and not a link (page 2)")
+                    == "paginate.next finds \(isObject ? "an object" : "true") instead of a link (page 2)")
         }
     }
 
@@ -286,6 +286,6 @@ struct PageLifeTests {
         try queue.wait(for: id, toBe: "failed")
         #expect(
             try queue.text("select error from postrider.job_status where id = \(id)")?
-                .hasPrefix("there is more after 1 page, as many as max_pages allows;") == true)
+                .hasPrefix("the list has more than 1 page, the limit of max_pages;") == true)
     }
 }

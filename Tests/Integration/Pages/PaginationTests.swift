@@ -252,8 +252,8 @@ struct PaginationTests {
             "select state, error_code, error from postrider.job_status where parent_id = \(root) and name is null")
         if let argument {
             let sentence =
-                "url: with its templates filled it sets the argument \(argument), and so does paginate for each page; "
-                + "take a URL without it, or name another argument in paginate"
+                "url: with its templates filled it sets the argument \(argument), which paginate sets too; "
+                + "remove it from the URL or from paginate"
             #expect(step == [["failed", "template", sentence]])
             #expect(target.requests.map(\.path) == ["/first"])
         } else {

@@ -164,7 +164,7 @@ struct JobLifeTests {
                 select s.error, (s.started_at = a.started_at)::text, s.attempt::text,
                        (select count(*)::text from postrider.attempts c where c.job_id = s.id)
                   from postrider.job_status s join postrider.attempts a on a.job_id = s.id where s.id = \(id)
-                """) == [["cancelled before its next try", "true", "1", "1"]])
+                """) == [["cancelled before its next attempt", "true", "1", "1"]])
     }
 
     @Test func `cancel of a running job aborts its call within a second`() throws {

@@ -23,7 +23,7 @@ struct OverrunTests {
             ) == [
                 [
                     "too_expensive",
-                    "to judge the answer took longer than 2 s, by settings.judge_timeout; simplify extract", "1",
+                    "judging the answer took longer than 2 s (settings.judge_timeout); simplify extract", "1",
                     "60001",
                 ]
             ])

@@ -27,7 +27,7 @@ struct PoisonTests {
         #expect(try queue.states() == "failed 1, succeeded 100")
         #expect(
             try queue.rows(
-                "select error_code, (error like '%cannot write out%')::text from postrider.job_status where id = \(evil)"
+                "select error_code, (error like '%cannot write the job%')::text from postrider.job_status where id = \(evil)"
             )
                 == [["internal", "true"]])
         #expect(!target.requests.contains { $0.path == "/evil" })

@@ -43,7 +43,7 @@ struct AnswerTests {
             encoding: "shift_jis"),
         Case(
             type: "application/json; charset=utf-8", body: [0x22, 0xFC, 0x22], state: "failed", code: "json_invalid",
-            words: "the body's bytes"),
+            words: "the bytes of the body"),
         Case(type: "application/json; charset=latin1", body: [0xEF, 0xBB, 0xBF] + utf8("\"ü\""), result: "\"ü\""),
         Case(columns: "tag", values: "'x'", type: "text/plain; charset=latin1", body: [0xFC], encoding: nil),
         // Only an answer with a JSON content type is shown as JSON, in any spelling of the type.

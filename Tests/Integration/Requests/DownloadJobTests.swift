@@ -61,7 +61,7 @@ struct DownloadJobTests {
         #expect(
             try queue.rows("select error_code, split_part(error, '; ', 2) from postrider.job_status where id = \(id)")
                 == [
-                    ["truncated", "this was the twentieth attempt in a row that brought less than 64 KiB"]
+                    ["truncated", "20 attempts in a row brought less than 64 KiB each"]
                 ])
     }
 

@@ -105,8 +105,8 @@ struct EnvelopeErrorTests {
         ("kind, require_data", "'chain', true", "require_data: is for requests"),
         ("kind, use_envelope", "'batch', false", "use_envelope: is for requests"),
         ("kind, decode", "'chain', false", "decode: is for requests"),
-        ("url, method, require_data", "'http://h/', 'HEAD', true", "require_data: asks for a body"),
-        ("url, download_to, require_data", "'http://h/', 'a', true", "require_data: asks to read the answer"),
+        ("url, method, require_data", "'http://h/', 'HEAD', true", "require_data: needs a body"),
+        ("url, download_to, require_data", "'http://h/', 'a', true", "require_data: needs to read the answer"),
         ("url, response_format, require_data", "'http://h/', 'xml', true", "require_data: is for JSON"),
     ])
     func `INSERT refuses require_data, use_envelope and decode where they cannot apply`(

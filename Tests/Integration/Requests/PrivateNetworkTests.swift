@@ -34,7 +34,7 @@ struct PrivateNetworkTests {
             "select error from postrider.job_status where id = \(job)", for: "allow_private_network of its service, or")
         try wait(
             "select error from postrider.job_status where tag = 'webhook'",
-            for: "a webhook has no service that could allow it: start the worker with --allow-private")
+            for: "start the worker with --allow-private")
         try wait(
             "select last_error from postrider.credential_status where name = 'robot'",
             for: "set allow_private_network of the credential, or")

@@ -246,7 +246,7 @@ struct ServiceTests {
         try queue.wait(for: fine, toBe: "succeeded")
         let row = try queue.rows("select error_code, error from postrider.job_status where id = \(lost)")
         #expect(row[0][0] == "config")
-        #expect(row[0][1]?.contains("service gone does not exist") == true)
+        #expect(row[0][1]?.contains("service gone no longer exists") == true)
     }
 
     @Test func `an answer that arrives after its service was deleted is not judged and fails as config`() throws {
@@ -265,7 +265,7 @@ struct ServiceTests {
         let row = try queue.rows(
             "select error_code, error, status_code::text from postrider.job_status where id = \(id)")
         #expect(row[0][0] == "config" && row[0][2] == "200")
-        #expect(row[0][1]?.hasPrefix("service gone was removed while the call was under way") == true)
+        #expect(row[0][1]?.hasPrefix("service gone was removed during the call") == true)
     }
 
     @Test func `cookies that a server sets are sent with the service's next call`() throws {

@@ -116,7 +116,7 @@ final class InheritanceTests: TreeFixture {
     @Test(arguments: [
         (
             #"{"credential": "key", "batch": [{"url": "http://h/"}]}"#,
-            "$.credential: goes to the members with the service only"
+            "$.credential: is passed to members only together with service"
         ),
         (#"{"service": "nobody", "batch": [{"url": "/ok"}]}"#, "$.service: there is no service 'nobody'"),
         (

@@ -111,7 +111,7 @@ final class TreeJoinTests {
         refused("PR001", "jobs.position: chain \(tree.id) has a member at position 2 already") {
             try queue.insert("parent_id, position, url", "\(tree.id), 2, \(url)")
         }
-        refused("PR001", "jobs.position: chain \(tree.id) has come past position 0") {
+        refused("PR001", "jobs.position: chain \(tree.id) has already passed position 0") {
             try queue.insert("parent_id, position, url", "\(tree.id), 0, \(url)")
         }
         refused("PR001", "jobs.parent_id: job 999 does not exist") { try queue.insert("parent_id, url", "999, \(url)") }

@@ -55,7 +55,7 @@ final class TreeLifeTests {
         let error = try #require(throws: PGError.self) {
             try queue.connection.execute("select postrider.retry(\(root))")
         }
-        #expect(error.message.hasSuffix("it has succeeded, and has no member that could change that"))
+        #expect(error.message.hasSuffix("it has succeeded, and a retry would change nothing"))
     }
 
     @Test(arguments: ["false", "true"])
@@ -259,8 +259,8 @@ final class TreeLifeTests {
             "select error from postrider.job_status where id > \(chain) and state = 'skipped' order by id")
         #expect(
             words == [
-                ["skipped: chain \(chain) ended before its turn came"],
-                ["skipped: batch \(chain + 2) ended before its turn came"],
+                ["skipped: chain \(chain) ended before this job began"],
+                ["skipped: batch \(chain + 2) ended before this job began"],
             ])
     }
 
@@ -358,7 +358,7 @@ final class TreeLifeTests {
         )
         #expect(
             try explain(inner)
-                == "Job \(inner.id) is waiting: the turn of batch \(step.id), of which it is a part, has not come; see explain(\(step.id))."
+                == "Job \(inner.id) is waiting: it is part of batch \(step.id), which has not begun; see explain(\(step.id))."
         )
         #expect(
             try explain(batch.members[1])
@@ -366,7 +366,7 @@ final class TreeLifeTests {
         )
         #expect(
             try explain(chain)
-                == "Job \(chain.id) is running: 0 of the 2 members that its chain has so far have ended, 1 are under way and 1 wait."
+                == "Job \(chain.id) is running: 0 of the 2 members of this chain have ended so far, 1 are under way and 1 wait."
         )
         #expect(try queue.state(inner.id) == "waiting")
         try cancel(chain.id)

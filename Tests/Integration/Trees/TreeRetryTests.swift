@@ -158,9 +158,9 @@ final class TreeRetryTests: TreeFixture {
         if code == nil {
             #expect(
                 try queue.rows("select distinct callback, error from postrider.callback_errors")
-                    == [["note", "callback note is not registered any more"]])
+                    == [["note", "callback note is no longer registered"]])
         } else {
-            #expect(ends.allSatisfy { $0[1]?.contains("gone does not exist any more") == true }, "\(ends)")
+            #expect(ends.allSatisfy { $0[1]?.contains("gone no longer exists") == true }, "\(ends)")
         }
     }
 

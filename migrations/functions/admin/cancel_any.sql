@@ -31,7 +31,7 @@ begin
       v_tried := (select max(t.started_at) from postrider_internal.past_attempts t where t.job_id = p_id);
       perform postrider_internal.end_job(p_id, v_state, v_code,
         case when p_doubt is not null then p_doubt
-             when v_tried is null then 'cancelled before it was called' else 'cancelled before its next try' end,
+             when v_tried is null then 'cancelled before it was called' else 'cancelled before its next attempt' end,
         v_planned.parent_id, v_planned.has_callbacks, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
@@ -54,8 +54,9 @@ begin
     -- The job was between two places (promoted, reaped or moved): tries again.
   end loop;
   if v_row.job_id is null then
-    raise exception using errcode = 'PR004', message = format('job %s could not be reached, it keeps moving', p_id),
-      hint = 'Try again.';
+    raise exception using errcode = 'PR004',
+      message = format('job %s was not cancelled: its state kept changing', p_id),
+      hint = 'Cancel it again.';
   end if;
   delete from postrider_internal.ready r where r.track = v_row.track and r.seq = v_row.seq;
   -- If a will_start hook cancels its own job, the cancel commits and the job is released before anything is sent.
@@ -74,7 +75,7 @@ begin
   perform postrider_internal.end_job(p_id, v_state, v_code,
     case when p_doubt is not null and not v_is_called then p_doubt
          when not v_is_called and v_tried is null then 'cancelled before it was called'
-         when not v_is_called then 'cancelled before its next try'
+         when not v_is_called then 'cancelled before its next attempt'
          when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
          else 'cancelled while it was running' end,
     v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int,

@@ -18,7 +18,7 @@ begin
                                                  'Give the id of a job, as INSERT … RETURNING id and submit give it.');
   if num_nonnulls(reschedule.run_at, reschedule.priority) = 0 then
     raise exception using errcode = 'PR001', column = 'run_at',
-      message = 'run_at: there is neither a time nor a priority',
+      message = 'run_at: run_at and priority are both null',
       hint = 'Give at least one of them, like reschedule(7, now() + interval ''10 min'') or reschedule(7, priority => 4).';
   end if;
   select * into v_job from postrider.jobs j where j.id = reschedule.id;
@@ -38,13 +38,13 @@ begin
   if v_job.kind <> 'request' then
     if reschedule.priority is not null then
       raise exception using errcode = 'PR001', column = 'priority',
-        message = format('priority: job %s is a %s, whose members have each their own', reschedule.id, v_job.kind),
-        hint = 'Give a run_at alone; reschedule its members that are scheduled or ready for another priority.';
+        message = format('priority: job %s is a %s, and each of its members has its own', reschedule.id, v_job.kind),
+        hint = 'Give only a run_at; to change priorities, reschedule its scheduled or ready members.';
     end if;
     select * into v_tree from postrider_internal.trees t where t.job_id = reschedule.id for update;
     if postrider_internal.is_open_tree(v_tree.state) is not true then
       raise exception using errcode = 'PR005', message = format('job %s has finished', reschedule.id),
-        hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; retry a finished one.';
+        hint = 'Retry it; only a batch or chain without calls so far can be rescheduled.';
     end if;
     perform postrider_internal.raise_expired_run_at(reschedule.run_at, v_tree.expires_at);
     perform postrider_internal.reschedule_tree(reschedule.id, reschedule.run_at);
@@ -52,7 +52,7 @@ begin
     if postrider_internal.has_begun_descendants(reschedule.id) then
       raise exception using errcode = 'PR005',
         message = format('job %s has begun: members of it are running or were called', reschedule.id),
-        hint = 'Only a batch or chain of which nothing was called yet can be rescheduled; cancel it, or reschedule its members that are scheduled or ready.';
+        hint = 'Cancel it, or reschedule its scheduled or ready members.';
     end if;
     return;
   end if;

@@ -30,12 +30,12 @@ begin
   if retry_failed.error_code is not null
      and not exists (select from postrider.error_codes e where e.code = retry_failed.error_code) then
     raise exception using errcode = 'PR001', column = 'error_code',
-      message = format('error_code: there is no %s', quote_literal(retry_failed.error_code)),
+      message = format('error_code: %s is not an error code', quote_literal(retry_failed.error_code)),
       hint = 'See select code, meaning from postrider.error_codes; null means any.';
   elsif retry_failed.since > clock_timestamp() then
     raise exception using errcode = 'PR001', column = 'since',
-      message = 'since: lies ahead, and nothing can have failed since then',
-      hint = 'Give a time that is over, like now() - interval ''2 hours''; null means any.';
+      message = 'since: is in the future',
+      hint = 'Give a past time, like now() - interval ''2 hours''; null means any.';
   end if;
   -- A failed job whose track was removed is looked up too.
   if num_nonnulls(retry_failed.queue, retry_failed.lane) > 0 then

@@ -24,7 +24,7 @@ begin
       value := v_text::jsonb;
       if octet_length(v_text) > 2000 and postrider_internal.has_endless_numbers(v_text, value) then
         value := null;
-        v_reason := 'it has more than a hundred numbers of a thousand digits and more';
+        v_reason := 'it has more than 100 numbers of 1,000 or more digits';
       end if;
     exception when others then
       if postrider_internal.is_transient_error(sqlstate) then
@@ -44,7 +44,7 @@ begin
       raise;
     end if;
     v_reason := case when sqlstate = '54000' then 'it is larger than 8 MiB in UTF-16'
-      else format('its bytes are no text in %s', v_charset) end;
+      else format('its bytes are not valid %s', v_charset) end;
   end;
   if jsonb_typeof(value) in ('object', 'array') or value is not null and postrider_internal.says_json(p_headers) then
     return;

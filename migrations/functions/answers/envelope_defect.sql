@@ -58,21 +58,21 @@ begin
         from jsonb_array_elements_text(v_value) with ordinality as e(value, place)
        where v_seen ? e.value limit 1;
       if found then
-        reason := v_bad || ' stands in another list too';
+        reason := v_bad || ' is also in another list';
         hint := 'A code means one thing: success, token_expired or logged_out.';
         return;
       end if;
       v_seen := v_seen || coalesce((select jsonb_agg(e) from jsonb_array_elements_text(v_value) e), '[]');
     elsif v_key = 'if_missing' then
       if v_value <> '"success"' then
-        reason := '$.if_missing is neither left out nor "success"';
-        hint := 'Leave it out: then an answer without a code is no success. Give "success" for APIs that send a code with errors only.';
+        reason := '$.if_missing must be "success" or left out';
+        hint := 'Give "success" for APIs that send a code only with errors; otherwise leave it out.';
         return;
       end if;
     elsif v_key = 'errors' then
       if jsonb_typeof(v_value) <> 'object' then
         reason := '$.errors must be an object';
-        hint := 'Codes to names, like {"errors": {"301": "user_not_found"}}.';
+        hint := 'Map codes to names, like {"errors": {"301": "user_not_found"}}.';
         return;
       end if;
       select m.key into v_bad from jsonb_each(v_value) m

@@ -15,7 +15,7 @@ begin
   end if;
   if v_text is null or jsonb_typeof(v_code) in ('object', 'array') then
     code := 'envelope';
-    error := format('the answer has no code at %s, so it is not known whether it is a success; see services.envelope',
+    error := format('the answer has no code at %s, so its success is unknown; check services.envelope',
       p_envelope ->> 'code');
     return;
   end if;

@@ -24,7 +24,7 @@ begin
     if v_small >= 19 then
       p_attempts[v_at].verdict := 'f';
       p_attempts[v_at].error := p_attempts[v_at].error
-        || '; this was the twentieth attempt in a row that brought less than 64 KiB';
+        || '; 20 attempts in a row brought less than 64 KiB each';
     end if;
   end loop;
   return p_attempts;

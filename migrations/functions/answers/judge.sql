@@ -93,8 +93,8 @@ begin
           v_attempt.verdict := 'r';
           v_attempt.code := 'http_status';
           v_attempt.error := case
-            when v_attempt.redirected then 'status 304 of another URL, to which a redirect led; the next try asks for all of the answer'
-            else 'status 304, but the cached answer that was asked about is gone; the next try asks for all of it' end;
+            when v_attempt.redirected then 'a redirect led to another URL, which answered 304; the next attempt requests the whole answer'
+            else 'status 304, but the cached answer is gone; the next attempt requests the whole answer' end;
         end if;
       end if;
     end if;
@@ -113,7 +113,7 @@ begin
       -- Without the service its envelope is unknown, so the answer cannot be judged.
       v_attempt.verdict := 'f';
       v_attempt.code := 'config';
-      v_attempt.error := format('service %s was removed while the call was under way, so the answer could not be judged; insert it again and retry the job', v_job.service);
+      v_attempt.error := format('service %s was removed during the call, so the answer could not be judged; insert it again and retry the job', v_job.service);
     end if;
     if v_attempt.verdict = 's' then
       select * into v_answer
@@ -123,7 +123,7 @@ begin
       if v_is_unfit then
         -- The stored answer may have been a success for another job.
         v_unfit := v_unfit || v_call.key;
-        v_answer.error := format('status 304, but the cached answer does not fit this job (%s: %s); the next try asks for all of it',
+        v_answer.error := format('status 304, but the cached answer does not fit this job (%s: %s); the next attempt requests the whole answer',
           v_answer.code, v_answer.error);
         v_answer.verdict := 'r';
         v_answer.code := 'http_status';

@@ -94,10 +94,10 @@ begin
       code := 'no_data';
       error := format('the result should be %s and is %s; %s',
         case p_job.result_type when 'list' then 'a list' else 'an object' end,
-        case jsonb_typeof(result) when 'null' then 'not there' when 'array' then 'a list' when 'object' then 'an object'
+        case jsonb_typeof(result) when 'null' then 'missing' when 'array' then 'a list' when 'object' then 'an object'
                                   else 'a ' || jsonb_typeof(result) end,
         case when v_source is not null then format('compare %s with the body', v_source)
-             else format('give its place in the body by %s', case when p_job.paginate is null then 'extract'
+             else format('select it in the body with %s', case when p_job.paginate is null then 'extract'
                          else 'paginate.items' end) end);
       result := null;
       return;
@@ -107,8 +107,8 @@ begin
     if p_job.require_data and p_job.paginate is null and result in ('null', '[]', '{}') then
       verdict := 'f';
       code := 'no_data';
-      error := format('the result is %s, and the job says require_data; %s',
-        case result when 'null' then 'not there' when '[]' then 'an empty list' else 'an empty object' end,
+      error := format('the result is %s, but the job has require_data; %s',
+        case result when 'null' then 'missing' when '[]' then 'an empty list' else 'an empty object' end,
         case when v_source is not null then format('compare %s with the body', v_source) else 'see the body' end);
       result := null;
       return;
@@ -120,7 +120,7 @@ begin
       if v_found is not null then
         verdict := 'f';
         code := 'validator';
-        error := v_found || '; the answer has not the shape of the job''s validator';
+        error := v_found || '; the answer does not match the job''s validator';
         result := null;
         return;
       end if;
@@ -146,22 +146,22 @@ begin
   if v_step in ('text', 'json') and p_service.html_is_502 and postrider_internal.is_html(p_headers, p_body) then
     verdict := case when p_job.delivery = 'at_most_once' then 'f' else 'r' end;
     code := 'http_status';
-    error := format('the server answered %s with an HTML page where JSON was due, which its service counts as a 502; '
+    error := format('the server answered %s with an HTML page instead of JSON, which its service counts as a 502; '
       'look at the body for its reason', p_status);
     return;
   end if;
   code := case v_step when 'text' then 'json_invalid' when 'json' then 'json_invalid'
                       when 'envelope' then 'envelope' when 'validator' then 'validator' else 'no_data' end;
   error := case
-    when coalesce(octet_length(p_body), 0) = 0 then 'the answer has no body where JSON was due'
+    when coalesce(octet_length(p_body), 0) = 0 then 'the answer has no body, but the job needs JSON'
     when v_state = '54001' then 'the JSON is nested too deeply to be read'
     when v_step = 'envelope' then 'the envelope''s paths cannot be applied to the answer; see services.envelope'
     when v_step = 'extract' then format('the path of %s cannot be applied to the answer', v_source)
     when v_step = 'validator' then 'the validator cannot be applied to the answer'
-    when v_step = 'text' and v_state = '54000' then 'the body is UTF-16 and larger than 8 MiB, which is not read'
+    when v_step = 'text' and v_state = '54000' then 'the body is UTF-16 and larger than the limit of 8 MiB'
     when v_step = 'text' and postrider_internal.charset_encoding(encoding) is null then
-      format('the answer names the charset %s, which nobody knows, and its bytes are not UTF-8 either', encoding)
-    when v_step = 'text' then format('the body''s bytes are not of the charset %s', encoding)
+      format('the charset %s of the answer is unknown, and its bytes are not UTF-8', encoding)
+    when v_step = 'text' then format('the bytes of the body are not valid in the charset %s', encoding)
     when v_state = '22P05' then E'the body is JSON with a character that PostgreSQL cannot hold, like \\u0000'
     when v_state = '22003' then 'the body is JSON with a number that PostgreSQL cannot hold'
     when v_state in ('54000', 'XX000') then 'the JSON is too large to be read'

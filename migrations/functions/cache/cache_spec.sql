@@ -25,7 +25,7 @@ begin
       hint = 'The keys are the columns of postrider.jobs.';
   elsif coalesce(p_spec -> 'kind', 'null') not in ('null', '"request"') then
     raise exception using errcode = 'PR006',
-      message = '$.kind: is not request, and only answers to requests are cached',
+      message = '$.kind: must be request, because only answers to requests are cached',
       hint = 'Leave it out.';
   end if;
   begin

@@ -11,13 +11,13 @@ declare
 begin
   if p_body is null then
     raise exception using errcode = 'PR006', message = 'body: must not be null',
-      hint = 'Give the answer that is to be served.';
+      hint = 'Give the answer to store.';
   end if;
   if v_job.method = 'HEAD' or v_job.download_to is not null then
     raise exception using errcode = 'PR006', message = case when v_job.method = 'HEAD'
       then '$.method: an answer to HEAD has no body'
       else '$.download_to: an answer that goes to a file is not cached' end,
-      hint = 'Describe the job that is to be served this body.';
+      hint = 'Describe the job that should receive this body.';
   end if;
   -- No worker has checked the body as XML, even if the job asks for XML.
   v_job.response_format := 'raw';

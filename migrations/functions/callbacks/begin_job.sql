@@ -29,7 +29,7 @@ begin
      order by h.id
   loop
     if v_state = '57014' and postrider_internal.is_time_over() then
-      v_error := 'not run: the hook before it took all of the 5 s that they have together';
+      v_error := 'not run: the hooks before it took the 5 s that all hooks share';
     else
       select r.state, r.error into v_state, v_error
         from postrider_internal.run_callable(p_job, v.event, null, v.function) r;

@@ -15,7 +15,7 @@ begin
   end if;
   if not exists (select from postrider_internal.callables(p_id, v_state, false) c where c.key = 'callback') then
     raise exception using errcode = 'PR005',
-      message = format('job %s %s, and has no callback for that', p_id, postrider_internal.state_name(v_state)),
+      message = format('job %s %s, but has no callback for this state', p_id, postrider_internal.state_name(v_state)),
       hint = 'Give on_success or on_failure when you insert a job.';
   end if;
   delete from postrider_internal.callback_failures f where f.job_id = p_id and f.callback is not null;

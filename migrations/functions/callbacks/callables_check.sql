@@ -18,7 +18,7 @@ begin
   if not pg_has_role(current_user, (select c.relowner from pg_class c where c.oid = tg_relid), 'USAGE') then
     raise exception using errcode = '42501', schema = 'postrider', table = tg_table_name,
       message = format('%s: only the owner of the schema may register a function', tg_table_name),
-      hint = 'Ask the owner to insert the row; workers run what it names.';
+      hint = 'Ask the owner to insert the row; workers run the function that it names.';
   end if;
   if v_is_hook then
     if new.event is null or new.event not in ('will_start', 'will_stop', 'did_stop') then
@@ -28,7 +28,7 @@ begin
     elsif new.service is not null and not exists (select from postrider.services s where s.name = new.service) then
       v_column := 'service';
       v_reason := format('there is no service %s', quote_literal(new.service));
-      v_hint := 'Insert it into postrider.services first, or leave it out for the jobs of all.';
+      v_hint := 'Insert it into postrider.services first, or leave it out for the jobs of all services.';
     end if;
   elsif new.name is null or length(new.name) not between 1 and 200 then
     v_column := 'name';

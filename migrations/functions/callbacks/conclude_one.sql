@@ -34,7 +34,7 @@ begin
        order by c.place
     loop
       if p_end.tries >= 5 then
-        v_error := 'not run: the end of the job could not be stored together with its functions'
+        v_error := 'not run: the job''s end could not be stored in one transaction with its functions'
           || coalesce(': ' || p_end.failure, '');
       else
         v_key := v.key;
@@ -63,7 +63,7 @@ begin
       null;
     elsif p_end.tries >= 5 then
       insert into postrider_internal.callback_failures (job_id, event, error)
-      values (p_end.job_id, 'callback_url', 'not sent: the end of the job could not be stored together with its webhook'
+      values (p_end.job_id, 'callback_url', 'not sent: the job''s end could not be stored in one transaction with its webhook'
               || coalesce(': ' || p_end.failure, ''));
     else
       v_key := 'callback_url';
@@ -105,8 +105,8 @@ begin
     values (p_end.job_id, v_event, v_callback, v_function, v_state, case
       when v_state <> '57014' or not postrider_internal.is_time_over() then ''
       when v_key = 'callback_url'
-        then 'not sent: the functions of the job and its webhook have 5 s together, and it was being written when they were over: '
-      else 'the functions of the job have 5 s together, and this one was running when they were over: ' end || v_error);
+        then 'not sent: the job''s functions and webhook together took longer than 5 s, and the webhook was being written: '
+      else 'the job''s functions together took longer than 5 s, and this one was running: ' end || v_error);
   else
     failure := v_error;
     perform postrider_internal.defer_outcome(p_end.job_id, v_error, v_state);

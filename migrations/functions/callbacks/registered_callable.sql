@@ -7,10 +7,10 @@ as $$
 begin
   select c.call, c.path into call, path from postrider_internal.callable(p_function, p_takes) c;
   if p_function is null then
-    raise exception using errcode = '42883', message = format('callback %s is not registered any more', p_callback);
+    raise exception using errcode = '42883', message = format('callback %s is no longer registered', p_callback);
   elsif call is null then
     raise exception using errcode = '42883', message = format(
-      'function %s does not exist any more, or %s has no right to its schema', p_function, quote_ident(current_user));
+      'function %s no longer exists, or %s has no right to its schema', p_function, quote_ident(current_user));
   end if;
 end
 $$;

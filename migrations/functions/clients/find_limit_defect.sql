@@ -75,7 +75,7 @@ begin
        'priority', format('%s is above %s, the highest of %s', p_highest, v_limits.max_priority, w.client),
        format('Give %s or less, or ask for a higher client_limits.max_priority.', v_limits.max_priority)),
       (p_is_endless and v_limits.max_timeout is not null,
-       'timeout', format('a download or upload without a timeout may take any time, and the limit of %s is %s',
+       'timeout', format('a download or upload needs a timeout, because the limit of %s is %s',
                          w.client, v_limits.max_timeout),
        format('Give at most %s.', v_limits.max_timeout)),
       (p_timeout > v_limits.max_timeout,

@@ -18,7 +18,7 @@ begin
     v_hint := 'Insert a new credential and log in.';
   elsif v_column is null and tg_op = 'UPDATE' and new.kind <> old.kind and old.state <> 'logged_off' then
     v_column := 'kind';
-    v_reason := 'cannot be changed while somebody is logged in: the secrets are those of another kind';
+    v_reason := 'cannot be changed while logged in, because the stored secrets fit only the old kind';
     v_hint := format('select postrider.log_out(%L) first, and log in again afterwards.', old.name);
   elsif v_column is null and tg_op = 'UPDATE'
         -- A trigger may do this: restore_credential_version does.

@@ -24,7 +24,7 @@ begin
   if p_credential = '' then
     verdict := 'f';
     code := 'config';
-    error := 'the job needs a login, and neither it nor its service names a credential any more; set services.credential and retry the job';
+    error := 'the job needs a login, but neither it nor its service names a credential; set services.credential and retry the job';
     return;
   end if;
   for i in 1 .. 20 loop
@@ -39,7 +39,7 @@ begin
     if not found then
       verdict := 'f';
       code := 'config';
-      error := format('credential %s does not exist any more; insert it again, log in and retry the job', p_credential);
+      error := format('credential %s no longer exists; insert it again, log in and retry the job', p_credential);
       return;
     elsif v.state = 'logged_off' or v.logins is null or v.is_empty then
       verdict := 'f';

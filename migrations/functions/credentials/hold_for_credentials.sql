@@ -55,14 +55,14 @@ begin
            case g.step when 'w' then 'refresh_failed' when 'p' then 'rejected_after_refresh'
              else coalesce(f.code, 'config') end as code,
            case when g.step = 'p' then format(
-                  'the API has refused the token of credential %s for longer than max_wait (%s), so the job was not sent; see its scope and place, log in and retry the job',
+                  'the API refused the token of credential %s for longer than max_wait (%s); check its scope and place, log in and retry the job',
                   f.name, g.max_wait)
                 when g.step = 'w' then format(
                   'the token of credential %s could not be refreshed: %s; see its row and token endpoint',
                   f.name, coalesce((select r.last_error from postrider_internal.refreshes r
                                     where r.credential = f.name), 'no reason is known'))
                 else coalesce(f.error, format(
-                  'the job''s URL is not of an origin that credential %s may be sent to; add it to credentials.allowed_origins and retry the job', f.name)) end as error
+                  'credential %s may not be sent to the origin of the job''s URL; add it to credentials.allowed_origins and retry the job', f.name)) end as error
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
       join postrider.jobs j on j.id = x.job
       left join postrider.services s on s.name = j.service

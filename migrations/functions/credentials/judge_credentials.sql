@@ -87,7 +87,7 @@ begin
         p_attempts[i].verdict := 'h';
         -- Not token_expired, which would count as one of the three refusals.
         p_attempts[i].code := 'refresh_failed';
-        p_attempts[i].error := format('the server refused the token, and the row of credential %s is locked by an open transaction; the job is sent again, and no attempt is used', v_names[k]);
+        p_attempts[i].error := format('the server refused the token, and a transaction locks credential %s; the job is sent again, and no attempt is used', v_names[k]);
       end loop;
       continue;
     end if;
@@ -107,13 +107,13 @@ begin
       if v_credential.state = 'logged_off'
          or v_found[i] = 'logged_out' and v_version_of[i] = v_credential.version then
         if v_credential.state <> 'logged_off' then
-          perform postrider_internal.log_off(v_names[k], 'the API said that the user is logged out');
+          perform postrider_internal.log_off(v_names[k], 'the API answered that the user is logged out');
           v_credential.state := 'logged_off';
         end if;
         p_attempts[i].verdict := 'f';
         p_attempts[i].code := 'not_logged_in';
         p_attempts[i].error := format('credential %s is logged off: %s; log in and retry the job', v_names[k],
-          case v_found[i] when 'logged_out' then 'the API said that the user is logged out'
+          case v_found[i] when 'logged_out' then 'the API answered that the user is logged out'
             else 'the server refused its token' end);
         continue;
       end if;
@@ -127,7 +127,7 @@ begin
         if postrider_internal.is_refused_by_endpoint(v_refresh, v_endpoint) then
           p_attempts[i].verdict := 'f';
           p_attempts[i].code := 'rejected_after_refresh';
-          p_attempts[i].error := format('%s refuses the token of credential %s although it is fresh and other endpoints take it; see which rights the token needs there, and retry the job',
+          p_attempts[i].error := format('%s refuses the fresh token of credential %s, which other endpoints accept; check its rights and retry the job',
             v_endpoint, v_names[k]);
           continue;
         end if;

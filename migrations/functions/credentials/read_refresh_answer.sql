@@ -71,7 +71,7 @@ begin
     verdict := 'd';
     access_token := null;
     refresh_token := null;
-    error := format('the token endpoint answered %s%s; there is no token in it that can be used', p_status, v_said);
+    error := format('the token endpoint answered %s%s; the answer has no usable token', p_status, v_said);
     return;
   end if;
   if refresh_token = '' or octet_length(refresh_token) > 16000 then

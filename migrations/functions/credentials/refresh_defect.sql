@@ -46,9 +46,9 @@ begin
         reason := '$.url is not text';
       elsif substring(v_value #>> '{}' from '^[^/]*(?://[^/?#]*)?') like '%{{%' then
         reason := '$.url has a template in its scheme or host';
-        hint := 'Secrets may stand in the path and the query only.';
+        hint := 'Use secrets only in the path and the query.';
       elsif v_value #>> '{}' ~ '^[^/]*//[^/?#]*@' then
-        reason := '$.url holds a user or password, which would stand here to be read';
+        reason := '$.url holds a user or password, which would be readable here';
         hint := 'Give the header Authorization by a template, like {"Authorization": "Basic {{login}}"}.';
       else
         select '$.url ' || d.reason, d.hint into reason, hint
@@ -69,15 +69,15 @@ begin
     reason := '$.access_token is missing';
     hint := 'Give the place of the new token in the answer, like "$.data.result.accessToken".';
   elsif p_refresh ? 'body_json' and p_refresh ? 'body_form' then
-    reason := '$.body_form: there is a body_json, too';
+    reason := '$.body_form and $.body_json are both given';
     hint := 'Give one body.';
   elsif upper(p_refresh ->> 'method' collate "C") = 'GET' and (p_refresh ? 'body_json' or p_refresh ? 'body_form') then
-    reason := '$.method is GET, and there is a body';
-    hint := 'Leave the body out, or take POST.';
+    reason := '$.method is GET, which has no body';
+    hint := 'Leave the body out, or use POST.';
   elsif regexp_replace((p_refresh - '{access_token,refresh_token,expires_in}'::text[])::text,
                        E'\\{\\{[A-Za-z_][A-Za-z0-9_]{0,62}\\}\\}', '', 'g') like '%{{%' then
-    reason := '$ has a template that is no name in double braces';
-    hint := 'A secret stands in it by its name, like {{refresh_token}}.';
+    reason := '$ has a template that is not a name in double braces';
+    hint := 'Write the name of a secret, like {{refresh_token}}.';
   else
     hint := null;
   end if;

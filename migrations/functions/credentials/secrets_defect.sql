@@ -20,7 +20,7 @@ declare
     when 'oauth2_client_credentials' then array['client_secret']
     when 'oauth2_refresh_token' then array['refresh_token', 'access_token'] end;
 begin
-  hint := format('A credential of kind %s takes %s; expires_in or expires_at may stand beside.',
+  hint := format('A credential of kind %s takes %s, and optionally expires_in or expires_at.',
     p_kind, coalesce(array_to_string(v_allowed, ', '), 'the secrets that its refresh names, and access_token'));
   select n into place from unnest(p_names) n
    where n <> all (coalesce(v_allowed, array[n])) or n !~ '^[A-Za-z_][A-Za-z0-9_]{0,62}$' limit 1;
@@ -35,12 +35,12 @@ begin
     reason := 'needs both username and password';
   elsif not p_names && coalesce(v_needed, p_names) then
     place := '$';
-    reason := format('holds none of %s', array_to_string(v_needed, ', '));
+    reason := format('must hold one of %s', array_to_string(v_needed, ', '));
   else
     select '$' || postrider_internal.json_path_key(e.key),
-           case when jsonb_typeof(e.value) <> 'string' or e.value = '""' then 'is not a text, or empty'
+           case when jsonb_typeof(e.value) <> 'string' or e.value = '""' then 'is empty or not text'
                 when p_kind = 'basic' and e.key = 'username' and e.value #>> '{}' like '%:%'
-                  then 'holds a colon, which ends a user name'
+                  then 'holds a colon, which a user name cannot contain'
                 when octet_length(e.value #>> '{}') > 16000 then 'is longer than 16,000 bytes'
                 else 'holds a control character' end
       into place, reason

@@ -6,9 +6,10 @@ as $$
   select case when bool_or(w.is_alive and w.takes) then null
               else format('no worker takes queue %s now: %s', p_queue,
                 coalesce(
-                  (array_agg(w.name || ' is silent since ' || to_char(w.heartbeat_at, 'YYYY-MM-DD HH24:MI:SS TZ')
+                  (array_agg(w.name || ' has sent no heartbeat since '
+                               || to_char(w.heartbeat_at, 'YYYY-MM-DD HH24:MI:SS TZ')
                              order by w.heartbeat_at desc) filter (where w.takes))[1]
-                      || '; start it again, or another one',
+                      || '; restart it, or start another worker',
                   case when bool_or(w.is_alive) then 'start one with worker --queue ' || p_queue
                        else 'none is running, start one with worker' end)) end
     from (select w.name, w.heartbeat_at, w.heartbeat_at >= clock_timestamp() - interval '10 s' as is_alive,

@@ -37,11 +37,11 @@ begin
   if found then
     return format('Job %s %s at %s%s.', p_id,
       case when v_end.state in ('c', 'e', 'k')
-        then format('is %s, and its callbacks, hooks and notices are to run',
+        then format('is %s, and its callbacks, hooks and notifications run',
                     postrider_internal.state_name(v_end.state))
-        else 'is running: its call is over, and it ends together with its callbacks, hooks and notices' end,
+        else 'is running: its call has ended, and its callbacks, hooks and notifications run' end,
       to_char(greatest(v_end.due_at, now()), 'YYYY-MM-DD HH24:MI:SS TZ'),
-      case when v_end.tries > 0 then format('; this has failed %s time(s), see the log of the workers', v_end.tries)
+      case when v_end.tries > 0 then format('; this step has failed %s time(s), see the log of the workers', v_end.tries)
         else '' end);
   end if;
   if v_job.kind <> 'request' or v_job.parent_id is not null then
@@ -67,7 +67,7 @@ begin
   if not found then
     v_list := postrider_internal.intake_list(p_id);
     if v_list is null then
-      return format('Job %s is between two steps; ask again in a moment.', p_id);
+      return format('Job %s is changing its state; run explain again in a moment.', p_id);
     end if;
     return format('Job %s is ready: %s%s%s%s.', p_id, postrider_internal.explain_intake(v_list, v_lane),
       ', but ' || postrider_internal.explain_hold(v_job.queue, v_lane, v_idle, null, null, null),
@@ -77,13 +77,13 @@ begin
     return format('Job %s is running: attempt %s on worker %s since %s%s%s%s%s%s%s.', p_id, v_place.attempt,
                   v_place.name,
       to_char(v_place.since, 'YYYY-MM-DD HH24:MI:SS TZ'),
-      '; its call has ended, and the worker waits for the database, which has refused results since '
+      '; its call has ended, but the database has refused results since '
         || to_char(v_place.waits, 'HH24:MI:SS TZ')
-        || ', and writes the result again',
+        || ', so the worker retries the write',
       '; its call has ended, and its answer waits for the judging session of this worker (' || v_place.judgements
         || ' wait there)',
-      ', but the worker is silent since ' || to_char(v_place.silent, 'HH24:MI:SS TZ')
-        || ', and another one takes the job from it 15 s after that',
+      ', but the worker has sent no heartbeat since ' || to_char(v_place.silent, 'HH24:MI:SS TZ')
+        || ', and another worker takes over the job 15 s later',
       postrider_internal.explain_phase(p_id, v_place.fence),
       case when postrider_internal.awaits_hooks(v_job, v_place.since)
         then '; its will_start hooks come before the call and have not ended' end,

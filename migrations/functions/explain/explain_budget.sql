@@ -3,7 +3,7 @@ create or replace function postrider_internal.explain_budget(p_lane text, p_atte
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select format(', at the earliest: most calls of its lane %s fail, and while they do its retries are held to %s a second (lanes.retry_budget, %s)',
+  select format(', at the earliest: most calls of its lane %s fail, so its retries are limited to %s a second (lanes.retry_budget, %s)',
            p_lane, round(r.rate), r.budget)
     from (select postrider_internal.retry_rate(q.failing, q.calls, q.at, b.budget, now()) as rate,
           trim_scale(b.budget) as budget

@@ -26,8 +26,8 @@ begin
           union all select v_lane.paused_until, v_lane.pause_reason) p
    order by p.until desc nulls last limit 1;
   if v_lane.paused_until > greatest(now(), p_at) then
-    v_holds := v_holds || format('its lane %s is paused %s, because of this: %s', p_lane,
-      case when v_lane.paused_until = 'infinity' then 'until somebody resumes it'
+    v_holds := v_holds || format('its lane %s is paused %s (reason: %s)', p_lane,
+      case when v_lane.paused_until = 'infinity' then 'until it is resumed'
            else 'until ' || to_char(v_lane.paused_until, 'YYYY-MM-DD HH24:MI:SS TZ') end, v_lane.pause_reason);
     v_ends := v_ends || format('postrider.resume_lane(%L)', p_lane);
   end if;

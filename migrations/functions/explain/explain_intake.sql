@@ -7,11 +7,11 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format(
            case when sum(i.jobs) filter (where i.at = l.at) >= 10000
-             then 'it came in by a large INSERT that is being fed into lane %s'
+             then 'a large INSERT added it, and the leader is moving these jobs to lane %s'
                 when bool_or(i.at <> l.at and i.first_id < l.first_id and i.priority = l.priority
                              and (i.lane = p_lane or p_lane = any (i.lanes)))
-                  then 'it waits behind a large INSERT that is being fed, and comes into lane %s after that'
-                else 'it came in with a large INSERT or behind one, and is being fed into lane %s' end, p_lane)
+                  then 'it waits until the leader has moved the jobs of a large INSERT, and then enters lane %s'
+                else 'it is part of a large INSERT or waits behind one, and the leader is moving it to lane %s' end, p_lane)
     from postrider_internal.intake l
    cross join postrider_internal.intake i
    where l.id = p_list

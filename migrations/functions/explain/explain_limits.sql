@@ -26,7 +26,7 @@ begin
     p_lane.max_in_flight <= (select sum(m.permits) from postrider_internal.lane_permits m where m.lane = p_lane.id),
     false);
   if v_is_full then
-    v_limits := v_limits || format('its lane %s is at its limit of %s call(s) under way at once (lanes.max_in_flight)',
+    v_limits := v_limits || format('its lane %s is at its limit of %s call(s) in flight (lanes.max_in_flight)',
                                    p_lane.name,
       p_lane.max_in_flight);
   end if;
@@ -39,7 +39,7 @@ begin
     v_begin := v_slot + coalesce(v_before, 0) * v_spacing;
     -- In a fast lane whose next call may begin now, the jobs wait for workers.
     if v_slot > greatest(clock_timestamp(), p_at) or v_begin > greatest(clock_timestamp(), p_at) + interval '1 s' then
-      v_limits := v_limits || format('its lane %s is at its limit of %s call(s) in %s (lanes.rate_limit), and the next one begins at about %s%s',
+      v_limits := v_limits || format('its lane %s is at its limit of %s call(s) in %s (lanes.rate_limit), and its next call begins at about %s%s',
         p_lane.name, p_lane.rate_limit, p_lane.rate_period, to_char(v_slot, 'YYYY-MM-DD HH24:MI:SS TZ'),
         case when p_is_held or v_is_full then ' at the earliest' end);
     else
@@ -52,7 +52,7 @@ begin
   return format('%s; %s job(s) of the lane are before it%s', array_to_string(v_limits, '; and '),
     case when v_before > 10000 then 'over 10000' else v_before::text end,
     case when v_begin is not null and not p_is_held
-           then format(', so that it begins at about %s%s', to_char(v_begin, 'YYYY-MM-DD HH24:MI:SS TZ'),
+           then format(', so this job begins at about %s%s', to_char(v_begin, 'YYYY-MM-DD HH24:MI:SS TZ'),
                   case when v_is_full or v_before > 10000 then ' at the earliest' end) end);
 end
 $$;

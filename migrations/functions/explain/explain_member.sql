@@ -38,7 +38,7 @@ begin
     end if;
     -- Released members without a call in progress, and members whose turn has not come.
     v_waiting := v_children - v_tree.finished - v_busy;
-    return format('Job %s is %s: %s of the %s members that its %s has so far have ended, %s%s.', p_job.id,
+    return format('Job %s is %s: %s of the %s members of this %s have ended so far, %s%s.', p_job.id,
       case when v_tree.run_at > now() then 'scheduled' else 'running' end, v_tree.finished, v_children, p_job.kind,
       v_busy || ' are under way' || case when v_waiting > 0 then format(' and %s wait', v_waiting) else '' end,
       case when v_tree.run_at > now()
@@ -58,11 +58,11 @@ begin
       from (select least(p_job.expires_at, v_parent.expires_at) as expires_at) d
      where isfinite(d.expires_at));
   if v_parent.state = 'w' then
-    return format('Job %s is waiting: the turn of %s %s, of which it is a part, has not come; see explain(%s)%s.',
+    return format('Job %s is waiting: it is part of %s %s, which has not begun; see explain(%s)%s.',
                   p_job.id,
       postrider_internal.kind_name(v_parent.kind), v_member.parent_id, v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' and v_parent.max_parallel is null then
-    return format('Job %s is waiting: it has just joined batch %s and is let go in a moment%s.', p_job.id,
+    return format('Job %s is waiting: it has just joined batch %s and is released in a moment%s.', p_job.id,
                   v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' then
     if v_parent.children <= 10000 then
@@ -77,7 +77,7 @@ begin
                   p_job.id,
       v_member.parent_id, v_parent.max_parallel,
       format(case when v_waiting is null then ''
-             else '; %s of these wait(s) for a run_at or a retry, and keep(s) the place meanwhile' end, v_waiting),
+             else '; %s of these keep(s) a place while waiting for a run_at or a retry' end, v_waiting),
       v_deadline);
   end if;
   select m.job_id, m.name into v_before
@@ -86,9 +86,10 @@ begin
      and not exists (select from postrider_internal.results r where r.job_id = m.job_id offset 0)
    order by m.position desc
    limit 1;
-  return format('Job %s is waiting: it is step %s of chain %s, which is at job %s%s; see explain(%s)%s.', p_job.id,
+  return format('Job %s is waiting: it is step %s of chain %s, which is at %s%s; see explain(%s)%s.', p_job.id,
                 v_member.position,
-    v_member.parent_id, coalesce(v_before.job_id::text, 'none yet'), coalesce(' ' || quote_ident(v_before.name), ''),
+    v_member.parent_id, coalesce('job ' || v_before.job_id, 'no job yet'),
+    coalesce(' ' || quote_ident(v_before.name), ''),
     coalesce(v_before.job_id, v_member.parent_id), v_deadline);
 end
 $$;

@@ -6,15 +6,15 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format('; it %s since %s%s',
            case p.phase
-             when 'prepare' then 'waits for the database, which puts its request together,'
-             when 'lane' then 'waits for a call time of its lane'
-             when 'memory' then 'waits for room in the memory of the worker'
+             when 'prepare' then 'waits for the database to build its request'
+             when 'lane' then 'waits for its start time under the rate_limit of its lane'
+             when 'memory' then 'waits for free memory in the worker'
              when 'file' then 'waits for the disk'
              when 'descriptor' then 'waits for a free file descriptor'
              when 'connection' then 'waits for a connection'
              when 'dns' then 'resolves the host''s name'
              when 'connect' then 'connects'
-             when 'tls' then 'shakes hands over TLS'
+             when 'tls' then 'performs the TLS handshake'
              when 'send' then 'sends the request'
              when 'first_byte' then 'waits for the first byte of the answer'
              when 'receive' then 'receives the answer' end,

@@ -5,7 +5,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(string_agg(format(
-           ' All servers of service %s (%s) are set aside; until one is well again its jobs use server %s, which reopens first, at %s.',
+           ' All servers of service %s (%s) are set aside; until one works again, its jobs use server %s, which reopens first, at %s.',
            p_job.service, f.environment, f.position, to_char(f.open_until, 'YYYY-MM-DD HH24:MI:SS TZ')), ''
              order by f.environment), '')
     from (select distinct on (t.environment) t.environment, t.position, t.open_until

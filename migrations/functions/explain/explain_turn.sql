@@ -56,7 +56,7 @@ begin
     cardinality(v_workers), greatest(v_slots - v_busy, 0), p_job.queue,
     case when v_slots - v_busy > v_ahead + v_above then 'in a moment'
          when v_ahead + v_above = 0 then 'when a call has ended'
-         else 'when those have begun and a slot is free' end);
+         else 'when these jobs have begun and a slot is free' end);
 end
 $$;
 comment on function postrider_internal.explain_turn(postrider.jobs, text, int, bigint) is

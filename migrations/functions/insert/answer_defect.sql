@@ -34,8 +34,8 @@ begin
       when p_job.result_type <> 'any' then 'result_type'
       when p_job.require_data then 'require_data' end;
     if column_name is not null then
-      reason := case when p_job.method = 'HEAD' then 'asks for a body, and the answer to HEAD has none'
-                     else 'asks to read the answer, and download_to puts it into a file' end;
+      reason := case when p_job.method = 'HEAD' then 'needs a body, but the answer to HEAD has none'
+                     else 'needs to read the answer, but download_to writes it to a file' end;
       hint := format('Leave %s out.', column_name);
       return;
     end if;

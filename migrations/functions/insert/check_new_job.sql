@@ -67,7 +67,7 @@ begin
   raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',
     message = format('jobs.dedupe_key: job %s of queue %s has this key and has not finished', v_holder,
                      quote_ident(new.queue)),
-    hint = 'Wait for its end or cancel it; with on_duplicate ''skip'' the row is quietly left out.';
+    hint = 'Wait until that job ends, or cancel it. With on_duplicate ''skip'', the INSERT leaves the row out.';
 end
 $$;
 comment on function postrider_internal.check_new_job() is

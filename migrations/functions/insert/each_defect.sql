@@ -16,12 +16,12 @@ begin
     (jsonb_typeof(p_batch -> 'each') not in ('array', 'string'), '.each', 'must be an array or a template', null),
     (jsonb_typeof(p_batch -> 'each') = 'string'
      and p_batch ->> 'each' !~ E'^[ \\t\\r\\n]*\\{\\{[^{}]+\\}\\}[ \\t\\r\\n]*$',
-     '.each', 'is text and no template', null),
+     '.each', 'is text but not a template', null),
     (p_batch -> 'each' = '[]', '.each', 'is empty', 'Give it at least one element.'),
     (jsonb_typeof(p_batch -> 'each') = 'array' and jsonb_array_length(p_batch -> 'each') > 10000,
      '.each', 'has more than 10000 elements', 'Split the list over several batches.'),
     (jsonb_typeof(p_batch -> 'do') <> 'object', '.do', 'must be an object', null),
-    (p_batch -> 'do' ? 'name', '.do.name', 'would be the name of every member',
+    (p_batch -> 'do' ? 'name', '.do.name', 'would give all members the same name',
      'Leave it out; {{batch.results}} holds the results of the members, in the order of the list.')
   ) as d (bad, below, reason, hint)
   where d.bad limit 1;

@@ -7,8 +7,8 @@ as $$
     when octet_length(p_path) > 1000 then 'is longer than 1000 bytes'
     when p_path ~ E'[\\x01-\\x1f\\x7f]' then 'holds a line break or control character'
     when left(p_path, 1) = '/' then 'is absolute'
-    when p_path ~ E'(^|/)\\.\\.?(/|$)' then 'holds . or .. as a step'
-    when p_path ~ '(//|/$)' then 'holds an empty step'
+    when p_path ~ E'(^|/)\\.\\.?(/|$)' then 'holds . or .. as a segment'
+    when p_path ~ '(//|/$)' then 'holds an empty segment'
     when octet_length(substring(p_path from '[^/]*$')) > 240 then 'has a name of more than 240 bytes'
   end
 $$;

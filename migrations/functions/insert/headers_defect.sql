@@ -17,13 +17,13 @@ begin
   end if;
   for v_name, v_value in select * from jsonb_each(p_headers) loop
     if v_name !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]+$' then
-      reason := 'a name holds a character that header names may not have';
+      reason := 'a name holds a character that is not allowed in header names';
       hint := 'A name has letters, digits and !#$%&''*+-.^_`|~ only (RFC 9110, 5.6.2).';
     elsif lower(v_name collate "C")
       in ('host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'te', 'trailer',
                             'upgrade', 'keep-alive') or lower(v_name collate "C") like 'proxy-%' then
-      reason := format('%s belongs to the transport', v_name);
-      hint := 'Leave it out; the worker sets what the connection needs.';
+      reason := format('the worker sets %s itself', v_name);
+      hint := 'Leave this header out.';
     elsif jsonb_typeof(v_value) not in ('string', 'array')
        or jsonb_typeof(v_value) = 'array'
           and exists (select from jsonb_array_elements(v_value) e where jsonb_typeof(e) <> 'string') then
@@ -42,7 +42,7 @@ begin
   -- The limit of a call (RequestHeaders.limit), which also has the headers of its service and credential.
   if octet_length(p_headers::text) > 500000 then
     reason := 'are longer than 500,000 bytes together';
-    hint := 'Most servers take 8,000 to 64,000; send what is long in the body.';
+    hint := 'Most servers accept 8,000 to 64,000 bytes; send long values in the body.';
   end if;
 end
 $$;

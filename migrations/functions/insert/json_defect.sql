@@ -12,8 +12,8 @@ begin
 exception when others then
   get stacked diagnostics reason = pg_exception_detail, v_context = pg_exception_context;
   line := coalesce(substring(v_context from 'JSON data, line ([0-9]+)')::int, 1);
-  reason := case when reason like 'Token %' then 'there is a word that JSON does not have'
-                 when reason = '' then 'it cannot be held as jsonb'
+  reason := case when reason like 'Token %' then 'there is a word that is not valid in JSON'
+                 when reason = '' then 'it cannot be stored as jsonb'
                  else regexp_replace(regexp_replace(reason, ', but found ".*', ''), E'^(Escape sequence) ".*" ',
                                      E'\\1 ') end;
   reason := rtrim(reason, '.');

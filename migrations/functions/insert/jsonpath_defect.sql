@@ -6,7 +6,7 @@ language sql immutable strict parallel safe
 as $$
   select case
     when position('$""' in regexp_replace(p_path::text, E'"(?:[^"\\\\]|\\\\.)*"', '""', 'g')) > 0
-      then 'uses a variable, and there are none'
+      then 'uses a variable, but variables are not supported'
     when length(p_path::text) > 2000 then 'is longer than 2000 characters'
   end
 $$;

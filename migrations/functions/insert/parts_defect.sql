@@ -57,7 +57,7 @@ begin
         perform decode(v_part ->> 'base64', 'base64');
       exception when data_exception then
         reason := format('$[%s].base64 is not base64', v_place);
-        hint := 'Encode the bytes as RFC 4648, 4 says; encode(bytes, ''base64'') does.';
+        hint := 'Encode the bytes with encode(bytes, ''base64'') (RFC 4648, section 4).';
       end;
     end if;
     -- The worker checks the size of the value of a template, as it does for a file.
@@ -66,7 +66,7 @@ begin
        and (v_part ->> 'max_bytes')::numeric
            < coalesce(octet_length(v_part ->> 'content'), octet_length(decode(v_part ->> 'base64', 'base64'))) then
       reason := format('$[%s] is longer than its max_bytes', v_place);
-      hint := 'Raise max_bytes, or leave it out: it is meant for files, whose length is not known before.';
+      hint := 'Raise max_bytes, or leave it out: only a file needs it.';
     end if;
     if reason is not null then
       return;

@@ -4,8 +4,8 @@ language plpgsql
 as $$
 begin
   raise exception using errcode = 'PR007', schema = 'postrider', table = 'jobs',
-    message = format('jobs: %s is refused, a job never changes once inserted', tg_op),
-    hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id); finished jobs go with postrider.purge(before).';
+    message = format('jobs: %s is refused, because an inserted job never changes', tg_op),
+    hint = 'Use postrider.cancel(id), postrider.reschedule(id, run_at, priority) or postrider.retry(id). postrider.purge(before) deletes finished jobs.';
 end
 $$;
 comment on function postrider_internal.refuse_job_changes() is

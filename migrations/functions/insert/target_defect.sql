@@ -18,9 +18,9 @@ begin
   if p_is_new and p_job.login_required and postrider_internal.used_credential(p_job.credential, p_service.credential)
     is null then
     column_name := 'login_required';
-    reason := case when p_job.credential = 'none' then 'the job is to have no credential'
-      else 'the job has no credential, and neither has its service' end;
-    hint := 'Give credential, or set services.credential; jobs with one need a login anyway.';
+    reason := case when p_job.credential = 'none' then 'the job has credential ''none'''
+      else 'neither the job nor its service has a credential' end;
+    hint := 'Give credential, or set services.credential; both imply login_required.';
     return;
   end if;
   if p_is_new and p_job.use_cdn and p_service.cdn_url is null then
@@ -31,7 +31,7 @@ begin
   end if;
   if p_job.url like '//%' then
     column_name := 'url';
-    reason := 'names a host and no scheme';
+    reason := 'names a host but no scheme';
     hint := 'Write https: before it, or give a path.';
     return;
   end if;

@@ -38,7 +38,7 @@ begin
     (p_job.kind = 'chain' and p_job.max_parallel is not null,
      'max_parallel', 'is for batches', 'Leave it out: a chain runs one step at a time.'),
     (p_job.credential is not null and p_job.service is null,
-     'credential', 'goes to the members with the service only, and there is none',
+     'credential', 'is passed to members only together with service, which is missing',
      'Give service too, or give credential to the members.'),
     (p_job.max_parallel < 1,
      'max_parallel', format('%s is out of range', p_job.max_parallel),

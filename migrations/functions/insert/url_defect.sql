@@ -46,7 +46,7 @@ begin
     v_authority := regexp_replace(v_authority, '^.*@', '');
     if v_authority !~ E'^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$' then
       reason := 'has a host that cannot be called';
-      hint := 'The host is a name, an IPv4 address or an IPv6 address in brackets, with a port if need be.';
+      hint := 'Give a name, an IPv4 address or an IPv6 address in brackets, optionally with a port.';
     elsif length(regexp_replace(v_authority, '[.]?(:[0-9]+)?$', '')) > 253 then
       reason := 'has a host that is too long';
       hint := 'The name of a host has at most 253 characters (RFC 1035, 2.3.4).';

@@ -14,10 +14,10 @@ begin
     return;
   elsif p_depth = 1 and octet_length(p_template::text) > 65536 then
     reason := 'is larger than 64 kB';
-    hint := 'Describe what your code relies on, and leave the rest out: keys that are not named may be there.';
+    hint := 'Describe only the keys that your code needs: other keys are allowed.';
   elsif p_depth > 32 then
     reason := format('%s is more than 32 levels deep', left(p_path, 200));
-    hint := 'Write "any", "object" or "array" where the shape need not be known.';
+    hint := 'Write "any", "object" or "array" for the deepest levels.';
   elsif jsonb_typeof(p_template) = 'object' then
     for v_key, v_member in select * from jsonb_each(p_template) loop
       select d.reason, d.hint into reason, hint
@@ -28,7 +28,7 @@ begin
   elsif jsonb_typeof(p_template) = 'array' then
     if jsonb_array_length(p_template) = 0 then
       reason := format('%s is an empty array', p_path);
-      hint := 'Give what each element must be, like ["string"]; an array of whatever is "array".';
+      hint := 'Give the type of the elements, like ["string"]; "array" allows any elements.';
       return;
     end if;
     for v_key, v_member in
@@ -42,7 +42,7 @@ begin
     reason := format('%s is a %s and not a type', p_path, jsonb_typeof(p_template));
     hint := format('Name a type in quotes: %s.', v_types);
   elsif p_template #>> '{}' not in ('string', 'number', 'boolean', 'object', 'array', 'any') then
-    reason := format('%s names the type %s, which there is not', p_path, to_json(left(p_template #>> '{}', 40)));
+    reason := format('%s names the unknown type %s', p_path, to_json(left(p_template #>> '{}', 40)));
     hint := format('The types are %s.', v_types);
   end if;
 end

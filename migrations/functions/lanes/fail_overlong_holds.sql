@@ -32,12 +32,12 @@ begin
     continue when not found;
     if v_expires <= now() then
       p_attempts[v_at].verdict := 'f';
-      p_attempts[v_at].error := v_attempt.error || '; no time was left for another try';
+      p_attempts[v_at].error := v_attempt.error || '; no time was left for another attempt';
     -- Not `now() - v_wait`: older rows may hold a max_wait of thousands of years, and that difference would be out of
     -- range.
     elsif now() - v_first >= v_wait then
       p_attempts[v_at].verdict := 'f';
-      p_attempts[v_at].error := v_attempt.error || format('; the job was held back since %s, longer than max_wait (%s)',
+      p_attempts[v_at].error := v_attempt.error || format('; the job has waited since %s, longer than max_wait (%s)',
         to_char(v_first, 'YYYY-MM-DD HH24:MI:SS TZ'), v_wait);
     end if;
   end loop;
@@ -45,7 +45,7 @@ begin
     -- The waits before the 36th refusal add up to 15 minutes. They count only while the database prepares other jobs.
     if postrider_internal.refusals_in_row(p_attempts[v_at].job_id) >= 35 then
       p_attempts[v_at].verdict := 'f';
-      p_attempts[v_at].error := 'the database refused to prepare the call of this job for 15 minutes while it prepared others; '
+      p_attempts[v_at].error := 'the database refused to prepare this call for 15 minutes while it prepared others; '
         'see the log of the workers for its error';
     end if;
   end loop;

@@ -10,7 +10,7 @@ begin
     raise exception using errcode = 'PR001', column = 'until',
       message = format('until: %s', case when pause_lane.until is null then 'must not be null'
                        else 'lies in the past' end),
-      hint = 'Give a time ahead, like now() + interval ''10 min'', or leave it out; resume_lane ends a pause.';
+      hint = 'Give a future time, like now() + interval ''10 min'', or leave it out; resume_lane ends a pause.';
   end if;
   insert into postrider.lanes as n (name, paused_until, pause_reason)
   values (pause_lane.lane, pause_lane.until, format('paused by %s', session_user))

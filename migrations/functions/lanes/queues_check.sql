@@ -10,7 +10,7 @@ begin
                    when new.paused is null then 'paused' end;
   perform postrider_internal.raise_column_error('queues', v_column,
     case v_column when 'name' then 'must have 1 to 200 characters' else 'must not be null' end,
-    case v_column when 'name' then 'What jobs.queue names.' else 'Give true or false.' end);
+    case v_column when 'name' then 'Give the name that jobs.queue contains.' else 'Give true or false.' end);
   return new;
 end
 $$;

@@ -12,7 +12,7 @@ begin
     from postrider_internal.key_header_defect(new.idempotency_header) k
    cross join lateral (values
     (new.installation is null, 'installation', 'must not be null',
-     'It tells this fleet from others; leave it as it is.'),
+     'It identifies this fleet; leave it unchanged.'),
     (new.idempotency_header is null, 'idempotency_header', 'must not be null', 'Its default is Idempotency-Key.'),
     (k.reason is not null, 'idempotency_header', k.reason, k.hint),
     ((new.cache_max_bytes >= 0) is not true,
@@ -22,10 +22,10 @@ begin
      'max_request_body', 'must be a number of bytes from 65536 (64 KiB) to 536870912 (512 MiB)',
      'Like 16777216, 16 MiB, its default.'),
     (new.retention <= interval '0' or new.retention > interval '100 years',
-     'retention', 'must be more than 0 and at most 100 years', 'Like 30 days, its default; null keeps jobs for ever.'),
+     'retention', 'must be more than 0 and at most 100 years', 'Like 30 days, its default; null never deletes jobs.'),
     (new.failed_retention <= interval '0' or new.failed_retention > interval '100 years',
      'failed_retention', 'must be more than 0 and at most 100 years',
-     'Like 90 days, its default; null keeps failed jobs for ever.'),
+     'Like 90 days, its default; null never deletes failed jobs.'),
     ((new.judge_timeout between interval '10 ms' and interval '1 min') is not true,
      'judge_timeout', 'must be from 10 ms to 1 min', 'Like 2 s, its default; workers read it when they register.')
   ) as d(bad, c, r, h)

@@ -39,7 +39,7 @@ begin
                                     where jsonb_typeof(e) <> 'number' or (e #>> '{}') !~ '^[2-5][0-9]{2}$'
                                        or (e #>> '{}') in ('200', '401', '429'))
                       then 'is not a list of statuses that can end a list' end;
-        hint := 'Like [204, 404]; 200, 401 and 429 cannot be among them.';
+        hint := 'Like [204, 404]; 200, 401 and 429 are not allowed.';
       when v_key in ('param', 'size_param') then
         v_bad := case when jsonb_typeof(v_value) <> 'string' or length(v_text) not between 1 and 200
                       then 'is not the name of an argument' end;
@@ -48,7 +48,7 @@ begin
         v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,7}$'
           or v_text::int not between 1 and 1000000
                       then 'is not a number of items' end;
-        hint := 'Give 1 to 1000000, how many items a full page has.';
+        hint := 'Give the number of items of a full page, 1 to 1000000.';
       when v_key = 'max_pages' then
         v_bad := case when jsonb_typeof(v_value) <> 'number' or v_text !~ '^[0-9]{1,5}$'
           or v_text::int not between 1 and 10000
@@ -57,7 +57,7 @@ begin
       when v_key = 'on_limit' then
         v_bad := case when jsonb_typeof(v_value) <> 'string' or v_text not in ('fail', 'stop')
           then 'is neither fail nor stop' end;
-        hint := 'With stop the job succeeds with what max_pages brought; leave it out for fail.';
+        hint := 'With stop the job succeeds with the pages up to max_pages; leave it out for fail.';
       when v_key = 'start' and (p_spec ->> 'style') = 'cursor' then
         v_bad := case when jsonb_typeof(v_value) in ('boolean', 'null') or length(v_text) > 4000
           then 'is not a cursor' end;

@@ -49,15 +49,15 @@ begin
   next := v_found #>> '{}';
   if v_style = 'link' and jsonb_typeof(v_found) in ('object', 'array', 'boolean') then
     code := 'no_data';
-    error := format('what paginate.next finds is %s and not a link',
+    error := format('paginate.next finds %s instead of a link',
       case jsonb_typeof(v_found) when 'object' then 'an object' when 'array' then 'a list' else 'true' end);
   elsif length(next) > 4000 then
     code := 'bad_url';
-    error := 'what leads to the next page is longer than 4000 characters';
+    error := 'the link or cursor of the next page is longer than 4000 characters';
   elsif v_spec ->> 'in' = 'header' and (postrider_internal.headers_defect(jsonb_build_object('X', next))).reason
     is not null then
     code := 'bad_header';
-    error := 'the next cursor holds a line break or control character, or is longer than 8000 bytes; a header is one line';
+    error := 'the next cursor holds a line break or control character, or is longer than 8000 bytes; a header cannot carry it';
   end if;
   if code is not null then
     next := left(regexp_replace(next, E'[\\x01-\\x1f\\x7f]+', ' ', 'g'), 2000);
@@ -119,7 +119,7 @@ begin
           or postrider_internal.url_authority(next) <> postrider_internal.url_authority(v_called))
      and postrider_internal.url_is_upgrade(v_called, next) is not true then
     code := 'denied_redirect';
-    error := format('the link to the next page leads to another origin, %s://%s; insert a job of its own for it',
+    error := format('the link to the next page leads to another origin, %s://%s; insert a separate job for it',
       lower(split_part(next, ':', 1) collate "C"), postrider_internal.url_authority(next));
     return;
   end if;

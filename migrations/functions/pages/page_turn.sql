@@ -31,7 +31,7 @@ begin
         result := '[]';
       else
         code := 'no_more_data';
-        error := 'there is no list where the pages before had one; what they brought is in postrider.pages, and retry asks again';
+        error := 'this page has no list, unlike the pages before; their items are in postrider.pages; retry fetches this page again';
       end if;
     end if;
     if verdict <> 's' then
@@ -75,8 +75,8 @@ begin
            or exists (select from postrider_internal.fetched_pages p
                        where p.job_id = p_job.id and md5(p.next) = md5(page.next) and p.next = page.next)) then
         code := 'pagination_loop';
-        error := format('the next page would be one that was fetched before: %s',
-          case v_spec ->> 'style' when 'cursor' then 'its cursor came already' else 'its link was called already' end);
+        error := format('the next page was fetched before: %s',
+          case v_spec ->> 'style' when 'cursor' then 'the server sent its cursor before' else 'its link was called before' end);
       end if;
     end if;
     page.is_stuck := code is not null;
@@ -88,13 +88,13 @@ begin
     elsif code is null and page.next is not null and page.page >= page.bound
           and v_spec ->> 'on_limit' is distinct from 'stop' then
       code := 'page_limit';
-      error := format('there is more after %s, as many as max_pages allows; retry fetches further ones',
+      error := format('the list has more than %s, the limit of max_pages; retry fetches further pages',
         case page.page when 1 then '1 page' else format('%s pages', page.page) end);
     end if;
 
     if code is null and p_job.require_data and page.next is null and page.total = 0 then
       code := 'no_data';
-      error := 'no page has an item, and the job says require_data';
+      error := 'no page has an item, but the job has require_data';
       page.is_stuck := true;
     end if;
 

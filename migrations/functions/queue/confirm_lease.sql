@@ -34,7 +34,7 @@ begin
     p_job, case when v_last.job_id is null then 'e' else 'f' end::"char", coalesce(v_last.error_code, 'expired'),
     case when v_last.job_id is null then 'not started before expires_at'
          else coalesce(v_last.error, 'expires_at came before the next call')
-           || '; no time was left for another try' end,
+           || '; no time was left for another attempt' end,
     v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - 1, v_row.rekey, v_last.started_at,
     p_status => v_last.status_code);
   return false;

@@ -46,7 +46,7 @@ begin
            coalesce(t.error_code, 'expired') as error_code,
            case when t.job_id is null then 'not started before expires_at'
                 else coalesce(t.error, 'expires_at came before the next call')
-                  || '; no time was left for another try' end as error
+                  || '; no time was left for another attempt' end as error
       from (select * from gone union all select * from dropped) e
       left join lateral (
            select * from postrider_internal.past_attempts t where t.job_id = e.job_id order by t.fence desc limit 1) t

@@ -11,9 +11,9 @@ begin
   select array_agg(x.track order by x.track, x.seq) as tracks, array_agg(x.seq order by x.track, x.seq) as seqs,
          array_agg(x.fence order by x.track, x.seq) as fences, array_agg(x.job order by x.track, x.seq) as jobs,
          array_agg(case
-           when s.name is null then format('service %s does not exist any more; insert it again and retry the job',
+           when s.name is null then format('service %s no longer exists; insert it again and retry the job',
                                            j.service)
-           else format('the URL of the job is relative, and service %s has neither a base_url nor a server for this worker''s environment; set one and retry the job', j.service)
+           else format('the job''s URL is relative, but service %s has no base_url or server for this worker''s environment; set one and retry the job', j.service)
          end order by x.track, x.seq) as errors
     into v_bad
     from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)

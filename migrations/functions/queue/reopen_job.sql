@@ -24,7 +24,7 @@ begin
   if v_holder is not null then
     raise unique_violation using schema = 'postrider', table = 'jobs', column = 'dedupe_key',
       message = format('job %s cannot run again: job %s has its dedupe_key and has not finished', p_id, v_holder),
-      hint = 'Wait for the end of that one or cancel it.';
+      hint = 'Wait until that job has ended, or cancel it.';
   end if;
   -- end_unknown ends jobs without a lease, but such a job may have been called.
   if v_result.fence > 0 or v_result.state = 'u' then

@@ -10,7 +10,7 @@ begin
     in ('accept', 'accept-encoding', 'authorization', 'content-encoding', 'content-type', 'cookie', 'range',
         'user-agent')
      or lower(p_name collate "C") like 'if-%' then
-    reason := format('%s would take the place of the call''s own', p_name);
+    reason := format('%s already has another use in each call', p_name);
   elsif p_name is not null then
     select d.reason into reason from postrider_internal.headers_defect(jsonb_build_object(p_name, '')) d;
   end if;

@@ -25,7 +25,7 @@ begin
 
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (p_service.name = '' or length(p_service.name) > 200,
-     'name', 'must have 1 to 200 characters', 'Jobs refer to the service by it.'),
+     'name', 'must have 1 to 200 characters', 'Jobs refer to the service by this name.'),
     (extract(epoch from p_service.timeout) <= 0 or extract(epoch from p_service.timeout) > 86400,
      'timeout', 'is not a usable limit', 'Give more than 0 and at most 1 day, like ''30 s''.'),
     (extract(epoch from p_service.connect_timeout) <= 0 or extract(epoch from p_service.connect_timeout) > 3600,
@@ -39,7 +39,7 @@ begin
     (p_service.cache_mode not in ('client', 'http'),
      'cache_mode', 'must be client or http', 'client: cache_ttl decides; http: the server''s Cache-Control decides.'),
     (p_service.min_calls not between 1 and 1000000,
-     'min_calls', 'is out of range', 'Give 1 to 1000000; a server is judged by at least so many calls.'),
+     'min_calls', 'is out of range', 'Give 1 to 1000000: how many calls are needed to judge a server.'),
     (p_service.error_rate <= 0 or p_service.error_rate > 1,
      'error_rate', 'must be more than 0 and at most 1',
      'Like 0.10: a server is set aside when a tenth of its calls fail.'),

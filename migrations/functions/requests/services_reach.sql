@@ -12,8 +12,8 @@ declare
        and num_nonnulls(s.base_url, s.cdn_url) = 0 and not s.has_servers);
 begin
   perform postrider_internal.raise_column_error('services', v_column,
-                                                'is for calls to the service''s own origin, and it has none',
-    'Set base_url, insert servers in this transaction, or set apply_to_absolute to send it to every absolute URL.');
+                                                'needs an origin, but the service has none',
+    'Set base_url, insert servers in this transaction, or let apply_to_absolute send it to every URL.');
   return null;
 end
 $$;

@@ -29,7 +29,7 @@ begin
       else format('$.%s: no such key', v_key)
     end;
   elsif (p_tls ? 'key') and not p_tls ? 'certificate' then
-    reason := '$.key has no certificate beside it';
+    reason := '$.key needs $.certificate too';
   else
     hint := null;
   end if;

@@ -35,7 +35,7 @@ begin
   end if;
   execute format('lock table postrider_internal.jobs_%s in share mode nowait', p_part);
   if not pg_try_advisory_xact_lock(1886351474, -1) then
-    raise lock_not_available using message = 'another worker looks through a range';
+    raise lock_not_available using message = 'another worker checks a range';
   end if;
   delete from postrider_internal.rerun_jobs;
   execute format($q$
@@ -58,11 +58,11 @@ begin
   execute format('select count(*) from postrider_internal.jobs_%s', p_part) into v_jobs;
   lock table only postrider_internal.results, only postrider.jobs in access exclusive mode;
   if exists (select from postrider_internal.rerun_jobs x where x.first_id < p_end) then
-    raise lock_not_available using message = 'a job has been retried meanwhile';
+    raise lock_not_available using message = 'a job was retried during the check';
   end if;
   -- The scan may have taken longer than the lease.
   if not postrider_internal.leads(p_worker, p_epoch) then
-    raise lock_not_available using message = 'another worker leads by now';
+    raise lock_not_available using message = 'another worker has become the leader';
   end if;
   execute format('alter table postrider_internal.results detach partition postrider_internal.results_%s', p_part);
   execute format('alter table postrider.jobs detach partition postrider_internal.jobs_%s', p_part);

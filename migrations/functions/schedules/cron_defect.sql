@@ -37,7 +37,7 @@ begin
     null;
   end;
   column_name := 'timezone';
-  reason := coalesce(quote_literal(p_zone) || ' is no zone that the database knows', 'must not be null');
+  reason := coalesce(quote_literal(p_zone) || ' is not a time zone of the database', 'must not be null');
   hint := 'Give an IANA name like Europe/Berlin, or UTC; select name from pg_timezone_names shows all.';
 end
 $$;

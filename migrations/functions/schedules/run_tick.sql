@@ -24,7 +24,7 @@ declare
   v_skipped int := 0;
   v_error text;
   v_began timestamptz;
-  v_retry_format constant text := '"its ticks cannot be told, tried again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
+  v_retry_format constant text := '"its ticks cannot be computed, checked again at "YYYY-MM-DD HH24:MI:SS.US "UTC: "';
 begin
   begin
     select c.* into v_cron from postrider_internal.cron_plan(p_schedule.cron) c;
@@ -39,10 +39,10 @@ begin
     if p_schedule.next_run_at <= p_now then
       select d.ticks, d.missed, d.last_missed_at into v_ticks, v_missed, v_left_at
         from postrider_internal.due_ticks(p_schedule, v_cron.plan, p_now) d;
-      v_left_reason := 'no worker made it in time; ' || case p_schedule.catch_up
+      v_left_reason := 'no worker made its job in time; ' || case p_schedule.catch_up
         when 'none' then 'catch_up is none'
         when 'one' then 'catch_up is one'
-        else case p_schedule.overlap when 'skip' then 'with overlap skip, only the last one is caught up with'
+        else case p_schedule.overlap when 'skip' then 'overlap is skip, so only the last tick makes a job'
              else format('catch_up_limit is %s', p_schedule.catch_up_limit) end end;
     end if;
   exception when others then
@@ -59,7 +59,7 @@ begin
     v_skipped := cardinality(v_ticks) - 1;
     if v_skipped > 0 and v_ticks[v_skipped] > coalesce(v_left_at, '-infinity') then
       v_left_at := v_ticks[v_skipped];
-      v_left_reason := 'a later tick was due, too, and overlap is skip';
+      v_left_reason := 'a later tick was also due, and overlap is skip';
     end if;
     v_ticks := v_ticks[cardinality(v_ticks):];
     if not postrider_internal.job_has_ended(p_schedule.last_job_id) then
@@ -96,7 +96,7 @@ begin
       v_error := sqlerrm;
       if sqlstate = '57014' and v_began < statement_timestamp() + interval '1 s' then
         -- It had the whole time of a statement, and would need it each time.
-        v_error := 'its jobs take longer to make than a tick has time for, 6 s; make the spec smaller, or submit it by a job of its own';
+        v_error := 'making its jobs took longer than the limit of 6 s; make the spec smaller, or submit it from a separate job';
         v_skipped := v_skipped + cardinality(v_ticks) - array_position(v_ticks, v_tick) + 1;
         v_left_at := v_ticks[cardinality(v_ticks)];
         v_left_reason := v_error;
@@ -104,7 +104,7 @@ begin
       elsif postrider_internal.is_shortage(sqlstate) then
         v_next := v_tick;
         if sqlstate = '55P03' then
-          v_error := 'somebody''s open transaction has locked what the tick needs, its dedupe_key for instance; it is tried again';
+          v_error := 'an open transaction has locked rows that the tick needs, such as its dedupe_key; the tick is retried';
         end if;
         exit;
       end if;

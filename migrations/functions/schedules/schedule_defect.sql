@@ -32,8 +32,8 @@ begin
     (p_schedule.jitter < interval '0' or p_schedule.jitter > interval '1 day',
      'jitter', format('%s is out of range', p_schedule.jitter),
      'Give 0 to 1 day, like ''30 s''; leave it out for none.'),
-    (p_schedule.skipped < 0, 'skipped', 'must be a count', 'Leave it to Postrider.'),
-    (p_schedule.missed < 0, 'missed', 'must be a count', 'Leave it to Postrider.'),
+    (p_schedule.skipped < 0, 'skipped', 'must be 0 or more', 'Leave it to Postrider.'),
+    (p_schedule.missed < 0, 'missed', 'must be 0 or more', 'Leave it to Postrider.'),
     (p_schedule.last_job_id < 1, 'last_job_id', 'is not the id of a job', 'Leave it to Postrider.'),
     (not isfinite(p_schedule.created_at), 'created_at', 'must be a point in time', 'Leave it out for its default.'),
     (not isfinite(p_schedule.next_run_at),
@@ -53,11 +53,11 @@ begin
     (p_schedule.spec is null, 'must not be null', 'Like {"url": "https://api.example.com/ping"}.'),
     (octet_length(p_schedule.spec::text) > 1048576, '$: is larger than 1 MB', 'Split it.'),
     (coalesce(p_schedule.spec -> 'run_at', 'null') <> 'null',
-     '$.run_at: is given by the tick', 'Leave it out; see cron and jitter.'),
+     '$.run_at: each tick sets it', 'Leave it out; see cron and jitter.'),
     (coalesce(p_schedule.spec -> 'expires_at', 'null') <> 'null',
      '$.expires_at: would be the same for every tick, and soon in the past', 'Leave it out.'),
     (coalesce(p_schedule.spec -> 'parent_id', 'null') <> 'null',
-     '$.parent_id: a schedule''s job stands alone', 'Leave it out; the spec itself may be a chain or a batch.')
+     '$.parent_id: a schedule''s job has no parent', 'Leave it out; the spec itself may be a chain or a batch.')
   ) as d(bad, r, h)
   where d.bad limit 1;
   if column_name is not null then

@@ -47,7 +47,7 @@ begin
             select from regexp_matches(v_found.value, E'(\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\})', 'g') m (part)
               where m.part[1] <> '{{{{') then
       v_reason := 'holds a template, and is taken as it is';
-      v_hint := 'Templates stand in url, query, headers, body_json, body_form and body_parts.'
+      v_hint := 'Templates are allowed in url, query, headers, body_json, body_form and body_parts.'
         || case v_found.key when 'body' then E' Write a literal {{ as bytes, in the form \\x7b7b.' else '' end;
     end if;
     if v_reason is not null then

@@ -14,10 +14,10 @@ begin
      'Leave it out for release; workers name theirs with --environment.'),
     (p_server.state is null or p_server.state not in ('active', 'aside', 'probing')
        or p_server.state = 'probing' and p_server.probe_fence is null,
-     'state', 'is not one that can be given', 'Give active or aside, or leave it to Postrider.'),
+     'state', 'must be active or aside', 'Give active or aside, or leave it to Postrider.'),
     (p_server.open_until in ('infinity', '-infinity'),
      'open_until', 'is not a time',
-     'Give the time at which the server is to be probed; delete the row to never use it.'),
+     'Give the time of the next probe; to stop using the server, delete its row.'),
     (p_server.calls is null or p_server.calls not between 0 and 1000000000000, 'calls', 'must be a count',
      'Leave it to Postrider.'),
     (p_server.errors is null or p_server.errors not between 0 and 1000000000000, 'errors', 'must be a count',

@@ -73,14 +73,14 @@ begin
         when 'root' then 'is for members of a batch or chain'
         when 'step' then 'is for steps of a chain'
         when 'each' then 'would be the same for every element'
-        when 'name' then 'has a meaning of its own in templates' end,
+        when 'name' then 'is reserved in templates' end,
       hint = case v_defect.defect
         when 'unknown' then case when v_meant is not null then format('Perhaps you mean %s. ', v_meant) else '' end
           || 'The keys are the columns of postrider.jobs, chain and batch.'
         when 'type' then postrider_internal.spec_hint(v_defect.key, v_defect.type)
         when 'element' then postrider_internal.spec_hint(v_defect.key, v_defect.type)
         when 'request' then 'Give it to the members.'
-        when 'batch' then 'Leave it out; it stands beside "batch".'
+        when 'batch' then 'Leave it out; only an object with "batch" can have it.'
         when 'place' then 'Leave it out.'
         when 'each' then 'Leave it out.'
         when 'root' then 'Leave it out, or give parent_id.'
@@ -101,8 +101,8 @@ begin
    order by d.rank limit 1;
   if found then
     raise exception using errcode = 'PR006',
-      message = format('%s.name: %s is the name of a sibling too', v_defect.place, quote_literal(v_defect.name)),
-      hint = 'Give each its own; templates refer to a job by its name.';
+      message = format('%s.name: a sibling is also named %s', v_defect.place, quote_literal(v_defect.name)),
+      hint = 'Give each job its own name; templates refer to a job by its name.';
   end if;
   perform postrider_internal.spec_references(v_nodes, v_is_open);
   perform postrider_internal.spec_values(array(select n from unnest(v_nodes) n where n.is_in_each or p_is_inside),

@@ -59,13 +59,14 @@ begin
   )
   select w.place,
          case when w.name = 'item' then '{{item}} is used outside of an each'
-              when w.name = 'prev' then 'prev is used where no step went before'
-              when s.is_self then format('%s is this job itself, or what it is in', quote_literal(w.name))
-              when s.is_beside then format('%s runs beside it, not before it', quote_literal(w.name))
+              when w.name = 'prev' then 'prev is used, but no step precedes this job'
+              when s.is_self then format('%s is this job itself, or a batch or chain that contains it',
+                                          quote_literal(w.name))
+              when s.is_beside then format('%s runs at the same time, not before', quote_literal(w.name))
               when s.level is not null then format('%s is a later step', quote_literal(w.name))
-              else format('there is no step %s before it', quote_literal(w.name)) end,
-         case when w.name = 'item' then 'It stands for the element, in the "do" of {"each": [...], "do": {...}}.'
-              else 'Name a step that ends before this one begins: one before it in its chain, or before what it is in.' end
+              else format('no step %s precedes this job', quote_literal(w.name)) end,
+         case when w.name = 'item' then '{{item}} is the element, in the "do" of {"each": [...], "do": {...}}.'
+              else 'Name an earlier step of the chain, or a step before the batch or chain that contains this job.' end
     into v_place, v_reason, v_hint
     from wanted w
     left join seen s using (level, rank, name)

@@ -23,14 +23,14 @@ begin
     hint := 'Like {"url": "https://api.example.com/ping"}; the keys are the columns of postrider.jobs, chain and batch.';
   elsif p_spec ?& '{chain,batch}' then
     below := '.batch';
-    reason := 'there is a chain beside it';
-    hint := 'Give one of them; each can stand inside of the other.';
+    reason := 'the object also has a chain';
+    hint := 'Give one of them; a chain can contain a batch, and a batch can contain a chain.';
   elsif coalesce(p_spec -> 'kind', 'null') not in ('null', to_jsonb(v_kind)) then
     below := '.kind';
     reason := case when p_spec -> 'kind' in ('"request"', '"batch"', '"chain"')
-                   then format('is %s, and what stands here is a %s', p_spec ->> 'kind', v_kind)
+                   then format('is %s, but the object describes a %s', p_spec ->> 'kind', v_kind)
                    else 'is not request, batch or chain' end;
-    hint := 'Leave it out: with "chain" it is a chain, with "batch" a batch, else a request.';
+    hint := 'Leave it out: with "chain" it is a chain, with "batch" a batch, otherwise a request.';
   elsif jsonb_typeof(p_spec -> 'chain') <> 'array' then
     below := '.chain';
     reason := 'must be an array';

@@ -7,7 +7,7 @@ declare
   v_nodes postrider_internal.spec_node[];
 begin
   if octet_length(spec::text) > 1048576 then
-    raise exception using errcode = 'PR006', message = '$: the spec is larger than 1 MB', hint = 'Split it.';
+    raise exception using errcode = 'PR006', message = '$: the spec is larger than 1 MB', hint = 'Split it into several specs.';
   end if;
   v_nodes := postrider_internal.spec_check(spec, '$', false, case when spec ->> 'parent_id' ~ '^[0-9]{1,18}$' then (
     select p.defaults from postrider_internal.parents p where p.id = (spec ->> 'parent_id')::bigint) end);

@@ -33,7 +33,7 @@ begin
     if jsonb_typeof(items) is distinct from 'array' then
       defect := case
         when items is null then 'each: the list is neither an array nor one template; write it like "{{list.body.ids}}"'
-        else format('each: {{%s}} is not a list but %s; look at the answer and mend the template', v_parts[2],
+        else format('each: {{%s}} is not a list but %s; check the answer and correct the template', v_parts[2],
                case jsonb_typeof(items) when 'object' then 'an object' when 'null' then 'null'
                  else 'a ' || jsonb_typeof(items) end) end;
     end if;

@@ -40,8 +40,8 @@ begin
       end if;
       if defect is not null then
         raise exception using errcode = 'PR009',
-          message = format('url: with its templates filled it sets the argument %s, and so does '
-          'paginate for each page; take a URL without it, or name another argument in paginate', defect);
+          message = format('url: with its templates filled it sets the argument %s, which paginate '
+          'sets too; remove it from the URL or from paginate', defect);
       end if;
     end if;
     if p_job.query::text like '%{{%' then

@@ -31,7 +31,7 @@ begin
     if v_url = '' or length(v_url) > 8000 or v_url ~ '[^!-~]' or v_url like E'%\\\\%' then
       raise exception using errcode = 'PR009',
         message = format('url: %s is neither a path nor a URL that can be called; '
-        'a URL holds no spaces, no backslashes and nothing outside ASCII', v_shown);
+        'a URL holds no spaces, backslashes or characters outside ASCII', v_shown);
     end if;
     if v_url ~* '^(https?:)?//[^/?#@]+([/?#]|$)' then
       foreach v_server in array p_servers || postrider_internal.job_url('/', p_use_cdn, p_service) loop
@@ -53,7 +53,7 @@ begin
       v_value := postrider_internal.template_text('url', v_parts[i], p_values, false);
       if v_is_path and v_value = '' then
         raise exception using errcode = 'PR009',
-          message = format('url: {{%s}} is empty, and a step of the path may not be; look at the answer it is taken from', v_parts[i]);
+          message = format('url: {{%s}} is empty, but a path segment needs a value; check the answer that it comes from', v_parts[i]);
       elsif octet_length(v_value) > 8000 then
         raise exception using errcode = 'PR009',
           message = format('url: {{%s}} is longer than 8000 bytes; send it in the body', v_parts[i]);
@@ -65,7 +65,7 @@ begin
       select from string_to_table(substring(v_url from '^[^?#]*'), '/') with ordinality as s(segment, place)
        where s.segment ~* E'^(\\.|%2e){1,2}$' and s.segment <> v_segments[s.place]) then
       raise exception using errcode = 'PR009',
-        message = format('url: with %s filled a step of the path is . or .., which leads elsewhere; such values cannot be sent', v_shown);
+        message = format('url: with %s filled a path segment is . or .., which changes the path; such values cannot be sent', v_shown);
     end if;
   end if;
 
@@ -75,8 +75,8 @@ begin
     is distinct from v_origin
      or v_origin is null and v_url ~ '^([A-Za-z][A-Za-z0-9+.-]*:|//)' then
     raise exception using errcode = 'PR009',
-      message = format('url: %s leads to another scheme, host or port, which a value may not; '
-      'name that service in a job of its own', v_shown);
+      message = format('url: %s leads to another scheme, host or port, which is not allowed; '
+      'insert a separate job with that service', v_shown);
   end if;
   if v_origin is not null and (postrider_internal.url_defect(postrider_internal.job_url(v_url, p_use_cdn,
       p_service))).reason is not null then

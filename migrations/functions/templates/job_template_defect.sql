@@ -13,15 +13,16 @@ declare
 begin
   if p_job.parent_id is not null and p_job.name in ('prev', 'item', 'results') then
     column_name := 'name';
-    reason := format('%s means something else in templates', p_job.name);
-    hint := 'Choose another name; prev, item and results are taken.';
+    reason := format('%s is reserved in templates', p_job.name);
+    hint := 'Choose another name; prev, item and results are reserved.';
     return;
   end if;
   if p_job.parent_id is not null then
-    select d.c, 'holds a template, and is taken as it is', d.h into column_name, reason, hint from (values
-      (p_job.download_to, 'download_to', 'Where a file goes cannot come from an answer; write its path out.'),
+    select d.c, 'holds a template, but this column cannot have templates', d.h
+      into column_name, reason, hint from (values
+      (p_job.download_to, 'download_to', 'Write the whole path without templates.'),
       (p_job.callback_url, 'callback_url',
-       'Where the webhook goes cannot come from an answer; write its URL out.')) as d(value, c, h)
+       'Write the whole URL without templates.')) as d(value, c, h)
      where position('{{' in d.value) > 0 limit 1;
     if column_name is not null then
       return;
@@ -36,11 +37,11 @@ begin
     select d.reason, d.hint into reason, hint from postrider_internal.template_defect(v_found.value) d;
     v_count := v_count + (length(v_found.value) - length(replace(v_found.value, '{{', ''))) / 2;
     if reason is null and v_count > 1000 then
-      reason := 'more than 1000 templates stand in the job';
-      hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
+      reason := 'the job holds more than 1000 templates';
+      hint := 'Use one template for a whole list or object, like "{{list.body.items}}".';
     elsif reason is null and v_found.name = 'body_parts' and v_found.path[2] = 'file' then
       reason := format('$[%s].file holds a template', v_found.path[1]);
-      hint := 'Which file is sent cannot come from an answer; write its path out.';
+      hint := 'Write the whole path without templates.';
     elsif reason is not null and v_found.path <> '{}' then
       reason := format('%s: %s', array_to_string(v_found.path, '.'), reason);
     end if;
@@ -57,7 +58,7 @@ begin
       return;
     elsif p_job.service is null and not postrider_internal.url_is_absolute(p_job.url) then
       reason := 'begins with a template or a path, and the job has no service';
-      hint := 'Name a service whose base_url it is joined to, or write scheme and host out before the first template.';
+      hint := 'Name a service with a base_url, or write scheme and host before the first template.';
       return;
     end if;
   end if;
@@ -67,7 +68,7 @@ begin
     hint := 'Write a predicate over earlier steps, like $.register.status == 201.';
     return;
   elsif p_job.run_if is not null and postrider_internal.run_if_names(p_job.run_if::jsonpath) is null then
-    reason := 'has a $ that no name follows';
+    reason := 'has a $ without the name of a step';
     hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
     return;
   end if;

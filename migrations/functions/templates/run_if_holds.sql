@@ -37,8 +37,8 @@ begin
     else
       v_step := postrider_internal.earlier_step(p_job.id, v_name);
       if v_step.step is null and v_name <> 'prev' then
-        defect := format('run_if: no earlier step has the name %s; a job sees those before it in its chain, '
-          'and those before its batch or chain', left(v_name, 200));
+        defect := format('run_if: no earlier step has the name %s; name a step before this job in its chain, '
+          'or before its batch or chain', left(v_name, 200));
         return;
       end if;
       v_object := case when v_step.state = 's' then
@@ -51,7 +51,7 @@ begin
   end loop;
   v_found := jsonb_path_query_array(v_scope, v_run_if);
   if jsonb_array_length(v_found) > 1 or jsonb_typeof(v_found -> 0) not in ('boolean', 'null') then
-    defect := 'run_if: the path finds a value where true or false is due; compare it, like $.register.status == 201';
+    defect := 'run_if: the path returns a value instead of true or false; compare it, like $.register.status == 201';
     return;
   end if;
   holds := coalesce((v_found ->> 0)::boolean, false);
@@ -63,7 +63,7 @@ exception
   when data_exception or feature_not_supported or program_limit_exceeded or statement_too_complex or internal_error then
     holds := null;
     defect := format('run_if: the path cannot be applied to the answers of the earlier steps (SQLSTATE %s); '
-      'a path that does not begin with strict passes over what is not there', sqlstate);
+      'a path without strict skips missing values', sqlstate);
 end
 $$;
 comment on function postrider_internal.run_if_holds(postrider.jobs, boolean) is

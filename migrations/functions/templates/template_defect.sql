@@ -15,7 +15,7 @@ begin
   -- Counts them before they are extracted.
   if (length(p_value) - length(replace(p_value, '{{', ''))) / 2 > 1000 then
     reason := 'holds more than 1000 templates';
-    hint := 'Take whole lists and objects by one template, like "{{list.body.items}}".';
+    hint := 'Use one template for a whole list or object, like "{{list.body.items}}".';
     return;
   end if;
   v_parts := postrider_internal.template_parts(p_value);
@@ -27,21 +27,21 @@ begin
     v_path := postrider_internal.template_path(v_parts[i]);
     if v_parts[i] = '' then
       reason := 'holds an empty template';
-      hint := 'Name a step and what is wanted of it, like {{register.body.id}}; a literal {{ is written {{{{.';
+      hint := 'Name a step and the part of it, like {{register.body.id}}; a literal {{ is written {{{{.';
     elsif v_path is null then
       reason := format('holds a template that cannot be read: {{%s}}', left(v_parts[i], 100));
-      hint := 'Write a step''s name and the way to the value: {{list.body.items[0].id}}; names with other characters '
-        'stand in double quotes. A literal {{ is written {{{{.';
+      hint := 'Write the name of a step and a path: {{list.body.items[0].id}}. Quote unusual names: {{"my step".body}}. '
+        'A literal {{ is written {{{{.';
     elsif length(v_parts[i]) > 2000 then
       reason := 'holds a template of more than 2000 characters';
-      hint := 'Give the step a shorter name, or an extract that brings its result closer.';
+      hint := 'Shorten the name of the step, or give the step an extract.';
     end if;
     if reason is not null then
       return;
     end if;
   end loop;
   if position('{{' in regexp_replace(p_value, E'\\{\\{\\{\\{|\\{\\{[^{}]*\\}\\}', '', 'g')) > 0 then
-    reason := 'holds a {{ that no }} closes';
+    reason := 'holds a {{ without }}';
     hint := 'Close it, like {{register.body.id}}; a literal {{ is written {{{{.';
   end if;
 end

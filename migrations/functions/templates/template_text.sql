@@ -10,7 +10,7 @@ declare
 begin
   if v_type = 'null' then
     raise exception using errcode = 'PR009',
-      message = format('%s: {{%s}} is null, which cannot be sent here; look at the answer and mend the template',
+      message = format('%s: {{%s}} is null, which cannot be sent here; check the answer and correct the template',
                        p_place, p_template);
   elsif v_type in ('object', 'array') and not p_takes_containers then
     raise exception using errcode = 'PR009',

@@ -26,7 +26,7 @@ begin
     v_place := format('%s: {{%s}}', p_places[i], p_templates[i]);
     if v_path is null then
       raise exception using errcode = 'PR009',
-        message = v_place || ' cannot be read; write a step''s name and the way to the value';
+        message = v_place || ' cannot be read; write the name of a step and the path to the value';
     end if;
     if v_path[1] = 'item' then
       v_steps := v_steps || null::bigint;
@@ -37,8 +37,8 @@ begin
     v_step := postrider_internal.earlier_step(p_job, v_path[1]);
     if v_step.step is null then
       raise exception using errcode = 'PR009', message = v_place || case v_path[1]
-        when 'prev' then ': no step ran before this one'
-        else format(': no earlier step has the name %s; a job sees those before it in its chain, and those before its batch or chain',
+        when 'prev' then ': no step precedes this job'
+        else format(': no earlier step has the name %s; name a step before this job in its chain, or before its batch or chain',
                     left(v_path[1], 200)) end;
     end if;
     v_at := 2;
@@ -118,9 +118,9 @@ begin
         when v_steps[i] is null and v_objects[v_at] is null then ': the job was not made by each, so it has no item'
         when v_steps[i] is null then ' has no value: the element of each has no such member'
         when v_parts[i] = 'result' and v_objects[v_at] -> 'result' is null
-          then format(': the answer of job %s has no result, it failed or is not JSON; its text is its body',
+          then format(': job %s has no result, because it failed or its answer is not JSON; use its body',
                       v_steps[i])
-        else format(' has no value: look at the answer of job %s and mend the template', v_steps[i]) end;
+        else format(' has no value: check the answer of job %s and correct the template', v_steps[i]) end;
     end if;
     v_total := v_total + pg_column_size(v_value);
     if v_total > p_limit then

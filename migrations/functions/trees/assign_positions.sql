@@ -77,7 +77,7 @@ begin
     -- free position.
     if current_setting('transaction_isolation') in ('repeatable read', 'serializable') then
       raise serialization_failure using
-        message = format('jobs: another transaction has just added to the batch or chain that job %s joins', p_jobs[1]),
+        message = format('jobs: another transaction has just added members to the batch or chain of job %s', p_jobs[1]),
         hint = 'Run the transaction again.';
     end if;
     perform pg_advisory_xact_lock(1886351476, hashint8(min(j.parent_id)))

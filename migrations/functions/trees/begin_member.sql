@@ -20,7 +20,7 @@ declare
 begin
   -- Each member that reads an answer parses it, so many of them may take long. No call's result should wait for that.
   if p_mode = 'finish' and clock_timestamp() > statement_timestamp() + interval '100 ms' then
-    raise object_not_in_prerequisite_state using message = 'what takes long is begun by settle';
+    raise object_not_in_prerequisite_state using message = 'settle begins members that take long';
   end if;
   if v_expires_at <= now() then
     v_state := 'e';

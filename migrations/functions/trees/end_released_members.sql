@@ -9,7 +9,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_cancelled constant text := format('cancelled: job %s, of which it is a part, has ended', p_tree);
+  v_cancelled constant text := format('cancelled: job %s, which contains it, has ended', p_tree);
   v_ids bigint[];
   v_ended int := 0;
   v_aborts bigint;

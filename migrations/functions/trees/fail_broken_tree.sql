@@ -9,10 +9,10 @@ begin
   select t.* into v_tree from postrider_internal.trees t
    where t.job_id = p_tree and postrider_internal.is_open_tree(t.state) for no key update skip locked;
   if found then
-    perform postrider_internal.end_tree(v_tree, 'f', p_code, 'cannot go on: ' || p_error);
+    perform postrider_internal.end_tree(v_tree, 'f', p_code, 'cannot continue: ' || p_error);
   end if;
 exception when others then
-  raise warning 'job % cannot go on, and cannot be ended: % (%)', p_tree, p_error, sqlerrm;
+  raise warning 'job % cannot continue and cannot be ended: % (%)', p_tree, p_error, sqlerrm;
 end
 $$;
 comment on function postrider_internal.fail_broken_tree(bigint, text, text) is

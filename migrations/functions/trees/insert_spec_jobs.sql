@@ -101,8 +101,8 @@ begin
        order by c.nth, s.parent limit 1;
       if found then
         raise exception using errcode = 'PR006',
-          message = format('%s: all members are left out, since unfinished jobs have their dedupe_keys', v_empty.place),
-          hint = format('Wait for those jobs; or give this %s a dedupe_key of its own with on_duplicate "skip", and it is left out as a whole.',
+          message = format('%s: all members are left out, because unfinished jobs have their dedupe_keys', v_empty.place),
+          hint = format('Wait for the other jobs, or give this %s its own dedupe_key and on_duplicate "skip".',
             v_empty.parent_kind);
       end if;
     end if;

@@ -27,7 +27,7 @@ begin
       if v_tree.depth >= 32 then
         raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'parent_id',
           message = 'jobs.parent_id: batches and chains nest 32 deep at most', detail = v_job.id::text,
-          hint = 'Put less into one another.';
+          hint = 'Reduce the nesting.';
       end if;
     end if;
     insert into postrider_internal.trees (
@@ -55,12 +55,13 @@ begin
     if v_group.first_run_if is not null and v_tree.kind <> 'c' then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'run_if',
         message = 'jobs.run_if: is for steps of a chain', detail = v_group.first_run_if::text,
-        hint = 'Leave it out, or make the member a chain of this one step: run_if stands in the step.';
+        hint = 'Leave it out, or insert a chain as the member and give run_if to its step.';
     end if;
     if v_group.lowest <= v_tree.reached then
       raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'position',
-        message = format('jobs.position: %s %s has come past position %s', postrider_internal.kind_name(v_tree.kind),
-          v_group.parent_id, v_group.lowest), detail = v_group.lowest_job::text,
+        message = format('jobs.position: %s %s has already passed position %s',
+          postrider_internal.kind_name(v_tree.kind), v_group.parent_id, v_group.lowest),
+        detail = v_group.lowest_job::text,
         hint = 'Leave it out for the next free one.';
     end if;
     if v_tree.is_counted then

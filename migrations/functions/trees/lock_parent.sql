@@ -18,7 +18,7 @@ begin
     raise exception using errcode = 'PR005', schema = 'postrider', table = 'jobs', column = 'parent_id',
       message = format('jobs.parent_id: %s %s has ended (%s)', postrider_internal.kind_name(v_tree.kind),
         p_parent, postrider_internal.state_name(v_tree.state)), detail = p_job::text,
-      hint = 'Members can join until it has ended; insert a new one.';
+      hint = 'Members can join only before it has ended; insert a new batch or chain.';
   end if;
   return v_tree;
 end

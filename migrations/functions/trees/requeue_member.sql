@@ -16,15 +16,15 @@ begin
   if not found then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to job %s, which was pruned', p_job, p_parent),
-      hint = 'Insert it anew to run it once more.';
+      hint = 'To run it again, insert a new job.';
   elsif not postrider_internal.is_open_tree(v_tree.state) then
     raise exception using errcode = 'PR005',
       message = format('job %s belongs to %s %s, which has ended', p_job, postrider_internal.kind_name(v_tree.kind),
                        p_parent),
-      hint = format('Retry the whole: select postrider.retry(%s).', v_tree.root_id);
+      hint = format('Retry all of it: select postrider.retry(%s).', v_tree.root_id);
   elsif v_tree.expires_at <= now() then
     raise exception using errcode = 'PR005',
-      message = format('job %s, of which it is a part, expired at %s', p_parent, v_tree.expires_at),
+      message = format('job %s, which contains it, expired at %s', p_parent, v_tree.expires_at),
       hint = 'Insert a new job with a later expires_at.';
   end if;
   perform from postrider_internal.trees t where t.job_id = p_job for update;
@@ -33,9 +33,9 @@ begin
     select * into v_result from postrider_internal.results r where r.job_id = p_job;
     if postrider_internal.reset_tree(p_job, p_new_key) = 0 then
       raise exception using errcode = 'PR005',
-        message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that',
+        message = format('nothing in job %s can run again: it has succeeded, and a retry would change nothing',
                          p_job),
-        hint = 'Insert it anew to run it once more.';
+        hint = 'To run it again, insert a new job.';
     end if;
     if (select t.run_at > now() or t.run_at < v_tree.run_at from postrider_internal.trees t where t.job_id = p_job) then
       perform postrider_internal.reschedule_tree(p_job, greatest(v_tree.run_at, now()));

@@ -44,9 +44,9 @@ begin
    limit 1;
   if found then
     raise exception using errcode = 'PR001', column = 'run_at',
-      message = format('run_at: is not before the expires_at of job %s, which is a part of it, %s', v_late.id,
+      message = format('run_at: must be before %2$s, the expires_at of job %1$s, which is a part of it', v_late.id,
                        v_late.expires_at),
-      hint = 'Give an earlier time, or insert the whole anew with a later expires_at for that part.';
+      hint = 'Give an earlier time, or insert new jobs with a later expires_at.';
   end if;
 
   update postrider_internal.trees t set run_at = u.after from unnest(v_trees, v_after) as u(id, after)

@@ -31,7 +31,7 @@ begin
   if found then
     raise exception using errcode = 'PR005',
       message = format('job %s, which is a part of it, has not finished', v_pending),
-      hint = format('Its callbacks, hooks or notices are still to run; see select postrider.explain(%s).', v_pending);
+      hint = format('Its callbacks, hooks or notices have not run yet; see select postrider.explain(%s).', v_pending);
   end if;
   for v_member in
     select m.job_id, j.kind, j.expires_at, r.state

@@ -7,9 +7,9 @@ as $$
 begin
   if postrider_internal.reset_tree(p_id, p_new_key) = 0 then
     raise exception using errcode = 'PR005',
-      message = format('nothing in job %s can run again: it has succeeded, and has no member that could change that',
+      message = format('nothing in job %s can run again: it has succeeded, and a retry would change nothing',
                        p_id),
-      hint = 'Insert it anew to run it once more.';
+      hint = 'To run it again, insert a new job.';
   end if;
   -- Runs at once, even if its run_at lies in the future.
   if (select t.run_at > now() from postrider_internal.trees t where t.job_id = p_id) then

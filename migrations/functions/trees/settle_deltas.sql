@@ -96,8 +96,8 @@ begin
         perform postrider_internal.fail_broken_tree(v_sum.tree_id, case when sqlstate = '57014' and p_tree is not null
                                                     then 'too_expensive' else 'internal' end, case
           when sqlstate = '57014' and p_tree is not null
-            then 'what its next step needs takes longer than settings.judge_timeout; make the answers that it reads smaller'
-          when sqlstate = '57014' then 'what its next step needs to know takes longer than 6 s; make its run_if or the answers that it reads smaller'
+            then 'its next step takes longer to prepare than settings.judge_timeout; make the answers that it reads smaller'
+          when sqlstate = '57014' then 'its next step takes longer to prepare than 6 s; make its run_if or the answers that it reads smaller'
           else format('%s (%s)', sqlerrm, sqlstate) end);
       end if;
     end;

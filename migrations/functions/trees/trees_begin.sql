@@ -11,7 +11,7 @@ begin
      and exists (select from postrider.jobs j where j.id = new.job_id and j.each is null) then
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = 'kind',
       message = format('jobs.kind: %s %s has no members', postrider_internal.kind_name(new.kind), new.job_id),
-      hint = 'Insert its members in the same transaction, with its id as parent_id, while postrider_internal.trees_begin is deferred, as it is unless SET CONSTRAINTS says otherwise; those left out as duplicates do not count.';
+      hint = 'Insert members with this parent_id in the same transaction; skipped duplicates do not count. Keep the constraint trees_begin deferred.';
   end if;
   if new.parent_id is null then
     perform postrider_internal.advance_tree(new, 'due', 'client');
