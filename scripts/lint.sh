@@ -117,6 +117,7 @@ check 'swift format' swift format lint --strict -r Sources Tests migrations
 check 'files of at most 300 lines' at_most_lines 300 '*.swift' 'migrations/[0-9]*.sql' '*.c' '*.h' '*.sh' '*.py' ':!Tests/Fixtures'
 check 'SQL functions of at most 120 lines' at_most_lines 120 'migrations/functions/*.sql'
 check 'README of at most 120 lines' at_most_lines 120 README.md
+check 'ARCHITECTURE of at most 150 lines' at_most_lines 150 ARCHITECTURE.md
 check 'decisions of at most 60 lines' at_most_lines 60 'docs/decisions/*.md'
 check 'licence line' licence_lines
 check 'lists of migrations' generated_lists
