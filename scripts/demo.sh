@@ -46,22 +46,7 @@ until_true() {
     done
 }
 
-# A loopback port that is free now, below the range from which the system chooses ports.
-free_port() {
-    .postrider/venv/bin/python - <<'PY'
-import random, socket
-while True:
-    port = random.randrange(20000, 30000)
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        print(port)
-        break
-PY
-}
+free_port() { PYTHONPATH=scripts .postrider/venv/bin/python -B -c 'import run_page; print(run_page.free_port())'; }
 
 say '1. worker dev starts a private PostgreSQL with a worker'
 mkdir "$scratch/files"

@@ -108,7 +108,12 @@ def free_port():
     """A loopback port that is free now, below the range from which the system chooses ports."""
     while True:
         port = random.randrange(20000, 30000)
-        if not is_taken(port):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
             return port
 
 
