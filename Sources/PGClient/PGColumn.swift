@@ -26,7 +26,7 @@ extension PGColumn {
         allCases.map { "\($0.sql)" }.joined(separator: ", ")
     }
 
-    /// The name of the column in the result: what follows `as`, or the whole.
+    /// The name of the column in the result: the word after `as`, or the whole text.
     public var name: String {
         let parts = "\(sql)".split(separator: " ")
         return parts.count > 2 && parts[parts.count - 2] == "as" ? String(parts[parts.count - 1]) : "\(sql)"

@@ -49,7 +49,7 @@ struct NextTreeActionTests {
         Case("b s c", (3, 1, 1, 0, 0), "counted", "expected", "wait"),
         Case("b a e", (3, 0, 0, 0, 0), "expired", "expected", "wait"),
         Case("b f k", (3, 0, 0, 0, 0), "counted", "expected", "wait"),
-        // What was found when it began.
+        // Findings at the beginning.
         Case("c a o", (3, 0, 0, 0, 0), "expired", "expected", "expire"),
         Case("b a o expanding", (0, 0, 0, 0, 0), "expired", "unlikely", "expire"),
         Case("b a o", (0, 0, 0, 0, 0), "broken", "unlikely", "fail"),

@@ -131,7 +131,7 @@ cfiles_file_status cfiles_file_look(const cfiles_file *_Nonnull file);
 /// Frees the file. The pointer is void afterwards. The transfer that sends it must be stopped before.
 void cfiles_file_free(cfiles_file *_Nonnull file);
 
-/// What `cfiles_file_take` returns without bytes. WAIT: the thread has not read them yet. Then the descriptor becomes
+/// Results of `cfiles_file_take` without bytes. WAIT: the thread has not read them yet. Then the descriptor becomes
 /// readable. LOST: they cannot be sent.
 enum { CFILES_WAIT = -1, CFILES_LOST = -2 };
 

@@ -76,7 +76,7 @@ enum Lifecycle: Equatable {
 
     /// Gives the number up and begins to request another one.
     ///
-    /// - Returns: the number whose leases the next one takes over, 0 if there is none. Nil if a request is under way.
+    /// - Returns: the number whose leases the next one takes over, or 0. Nil if a request is under way.
     mutating func requestNumber() -> Int32? {
         if case .registering = registration { return nil }
         let former = former
