@@ -7,14 +7,16 @@
 
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = ROOT / "scripts/prose_limits.txt"
-# The highest number of words in a sentence, in a paragraph and in the name of a test.
+# The highest number of words in a sentence, in a paragraph, in the median paragraph of a page, and in the name of a test.
 SENTENCE = 30
 PARAGRAPH = 70
+MEDIAN = 35
 NAME = 17
 COMMENT = {".swift": r"\s*///?(?!/)", ".c": r"\s*//+", ".h": r"\s*//+", ".sql": r"--", ".py": r"\s*#", ".sh": r"\s*#"}
 # A pronoun in the place of a noun makes the reader look for the noun.
@@ -64,14 +66,18 @@ def findings(path):
         if len(name.split()) > NAME:
             yield number, f"a name of {len(name.split())} words: {name}"
         yield from puzzles(number, name)
+    lengths = []
     for number, raw in paragraphs(path):
         text = re.sub(r"`[^`]*`", "x", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", raw))
-        if len(text.split()) > PARAGRAPH:
-            yield number, f"a paragraph of {len(text.split())} words"
+        lengths.append(len(text.split()))
+        if lengths[-1] > PARAGRAPH:
+            yield number, f"a paragraph of {lengths[-1]} words"
         for sentence in re.split(r"(?<=[.!?;:])\s+", text):
             if len(sentence.split()) > SENTENCE:
                 yield number, f"a sentence of {len(sentence.split())} words: {sentence[:60]}"
         yield from puzzles(number, text)
+    if path.suffix == ".md" and lengths and statistics.median(lengths) > MEDIAN:
+        yield 1, f"a page whose median paragraph has {statistics.median(lengths):g} words"
 
 
 def names(path):
