@@ -88,6 +88,8 @@ insert into postrider.error_codes (code, number, class, retryable, meaning) valu
   ('no_more_data', 106, 'answer', false, 'a later page has no list, although earlier pages had one'),
   ('too_expensive', 304, 'answer', false,
     'an expression of the job takes longer than settings.judge_timeout; simplify it'),
+  ('rule', 305, 'answer', false,
+    'an answer rule of the job, its operation or its service decided that the answer is a failure'),
   ('bad_url', 401, 'refused', false, 'the URL cannot be called'),
   ('denied_address', 402, 'refused', false, 'the address is private, and allow_private_network is false'),
   ('denied_redirect', 403, 'refused', false,

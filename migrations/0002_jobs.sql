@@ -26,6 +26,9 @@ create table postrider.jobs (
   delivery text default 'at_least_once',
   dedupe_key text,
   on_duplicate text default 'error',
+  -- the operation that describes the request
+  operation text,
+  arguments jsonb,
   -- the request
   service text,
   method text default 'GET',
@@ -52,6 +55,7 @@ create table postrider.jobs (
   require_data boolean,
   download_to text,
   sha256 text,
+  rules jsonb,
   -- the cache
   cache_ttl interval,
   cache_version bigint default 0,
@@ -75,6 +79,9 @@ create table postrider.jobs (
   -- set by the database
   created_at timestamptz default now(),
   created_by text default current_user,
+  operation_revision int,
+  operation_rules jsonb,
+  argument_types jsonb,
   primary key (id)
 ) partition by range (id);
 -- The leader adds partitions ahead of the ids. A job whose partition is missing goes to the overflow.
@@ -113,6 +120,9 @@ comment on column postrider.jobs.delivery is
 comment on column postrider.jobs.dedupe_key is 'unique in its queue while the job is unfinished; null: no check';
 comment on column postrider.jobs.on_duplicate is
   'if an unfinished job has the same dedupe_key: error, or skip (no row is inserted)';
+comment on column postrider.jobs.operation is
+  'row of operations that describes the request; copied into the job when it is inserted';
+comment on column postrider.jobs.arguments is 'arguments of the operation, like {"id": 7}';
 comment on column postrider.jobs.service is
   'row of services that gives base URL, headers, limits and credential; members with a relative URL inherit it';
 comment on column postrider.jobs.method is 'GET, POST, HEAD, PUT, DELETE, PATCH or OPTIONS';
@@ -153,6 +163,8 @@ comment on column postrider.jobs.require_data is
 comment on column postrider.jobs.download_to is
   'path below the --files folder of the worker, for the body of the answer';
 comment on column postrider.jobs.sha256 is 'expected SHA-256 of the download, in hex';
+comment on column postrider.jobs.rules is
+  'array of rules that state what an answer means, like [{"status": 404, "do": "retry"}]; the first match decides';
 comment on column postrider.jobs.cache_ttl is
   'greatest age of a cached answer that may serve the job; null: no caching';
 comment on column postrider.jobs.cache_version is
@@ -179,6 +191,10 @@ comment on column postrider.jobs.tag is 'your own text, for filters in job_statu
 comment on column postrider.jobs.metadata is 'your own JSON; job_status and webhooks return it';
 comment on column postrider.jobs.created_at is 'start of the transaction that inserted the job';
 comment on column postrider.jobs.created_by is 'role that inserted the job';
+comment on column postrider.jobs.operation_revision is 'revision of the operation that was copied';
+comment on column postrider.jobs.operation_rules is 'rules of the operation, asked after the rules of the job';
+comment on column postrider.jobs.argument_types is
+  'types of the arguments that are templates, checked when they are filled; null: all arguments are values';
 
 -- Keys of unfinished jobs
 

@@ -92,6 +92,17 @@ create table postrider_internal.envelope_errors (
 comment on table postrider_internal.envelope_errors is
   'unsuccessful codes inside answers, by services.envelope; read job_status, attempts or recent_failures';
 
+-- A separate table, so that attempts without rules and stubs pay nothing for it.
+create table postrider_internal.attempt_notes (
+  job_id bigint not null,
+  fence bigint not null,                   -- of the attempt
+  rule text,                               -- the rule that decided, like service[2] graphql; null: none
+  from_stub boolean not null default false,
+  primary key (job_id, fence)
+);
+comment on table postrider_internal.attempt_notes is
+  'attempts that an answer rule decided or a stub answered; read attempts';
+
 -- Pages
 
 -- A job continues after its last row here, so a crash between two pages loses nothing. The transaction that ends the

@@ -30,6 +30,9 @@ create table postrider.services (
   -- its answers
   envelope jsonb,
   html_is_502 boolean not null default false,
+  rules jsonb,
+  -- prepared answers for tests
+  stub jsonb,
   -- the cache
   cache_mode text not null default 'client',
   cache_namespace text not null default '',
@@ -82,6 +85,10 @@ comment on column postrider.services.envelope is
   '"$.data.result"}';
 comment on column postrider.services.html_is_502 is
   'true: an HTML answer instead of JSON counts as status 502 and is retried';
+comment on column postrider.services.rules is
+  'array of rules that state what an answer means; asked after the rules of the job and its operation';
+comment on column postrider.services.stub is
+  'for tests: array of prepared answers; while it is set, jobs of the service make no call';
 comment on column postrider.services.cache_mode is
   'client: only cache_ttl of the job decides; http: Cache-Control of the server decides, up to cache_ttl';
 comment on column postrider.services.cache_namespace is
@@ -95,6 +102,33 @@ comment on column postrider.services.error_rate is
 comment on column postrider.services.cool_down is 'how long a server is set aside before one call probes it';
 comment on column postrider.services.has_servers is 'set by Postrider: true if the service has rows in servers';
 comment on column postrider.services.created_at is 'when the row was inserted';
+
+-- Operations: an API described once. A job that names one gets its columns when it is inserted.
+create table postrider.operations (
+  name text primary key,
+  service text references postrider.services on update cascade,
+  description text,
+  arguments jsonb not null default '{}',
+  spec jsonb not null,
+  overridable text[] not null default '{}',
+  revision int not null default 1,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+comment on table postrider.operations is
+  'requests, chains and batches described once; jobs name one and give its arguments';
+comment on column postrider.operations.name is 'name in jobs.operation, call and specs';
+comment on column postrider.operations.service is 'row of services for the request; null: none, or the one in spec';
+comment on column postrider.operations.description is 'what the operation does, in your own words';
+comment on column postrider.operations.arguments is
+  'types of the arguments, like {"id": "number", "full?": "boolean"}; a name with ? may be missing';
+comment on column postrider.operations.spec is
+  'what submit takes, with {{arg.NAME}} where an argument stands, like {"url": "users/{{arg.id}}"}';
+comment on column postrider.operations.overridable is
+  'columns of the request that a job may give itself, like {body_json}';
+comment on column postrider.operations.revision is 'set by Postrider: counts the changes; each job keeps its revision';
+comment on column postrider.operations.created_at is 'when the row was inserted';
+comment on column postrider.operations.updated_at is 'when the operation was last changed';
 
 create table postrider_internal.cookies (
   service text not null references postrider.services on delete cascade on update cascade,

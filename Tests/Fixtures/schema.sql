@@ -368,6 +368,16 @@ ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
 
+CREATE TABLE postrider_internal.attempt_notes (
+    fence bigint NOT NULL,
+    from_stub boolean DEFAULT false NOT NULL,
+    job_id bigint NOT NULL,
+    rule text
+);
+ALTER TABLE ONLY postrider_internal.attempt_notes
+    ADD CONSTRAINT attempt_notes_pkey PRIMARY KEY (job_id, fence);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.attempt_notes TO postrider_worker;
+
 CREATE TABLE postrider_internal.cache_cursor (
     CONSTRAINT cache_cursor_only_row_check CHECK (only_row),
     before timestamp with time zone,
@@ -869,6 +879,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.job_totals TO post
 CREATE TABLE postrider.jobs (
     "extract" text,
     "position" integer,
+    argument_types jsonb,
+    arguments jsonb,
     backoff interval[],
     body bytea,
     body_form jsonb,
@@ -906,6 +918,9 @@ CREATE TABLE postrider.jobs (
     on_duplicate text DEFAULT 'error'::text,
     on_failure text,
     on_success text,
+    operation text,
+    operation_revision integer,
+    operation_rules jsonb,
     paginate jsonb,
     parent_id bigint,
     priority smallint DEFAULT 0,
@@ -914,6 +929,7 @@ CREATE TABLE postrider.jobs (
     require_data boolean,
     response_format text DEFAULT 'raw'::text,
     result_type text DEFAULT 'any'::text,
+    rules jsonb,
     run_at timestamp with time zone DEFAULT now(),
     run_if text,
     service text,
@@ -936,6 +952,8 @@ CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs F
 CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
 GRANT INSERT("extract") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT("position") ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(argument_types) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(arguments) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(backoff) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(body) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(body_form) ON TABLE postrider.jobs TO postrider_client;
@@ -971,6 +989,7 @@ GRANT INSERT(ok_statuses) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_duplicate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_failure) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_success) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(operation) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(paginate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(parent_id) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(priority) ON TABLE postrider.jobs TO postrider_client;
@@ -979,6 +998,7 @@ GRANT INSERT(queue) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(require_data) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(response_format) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(result_type) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(rules) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(run_at) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(run_if) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(service) ON TABLE postrider.jobs TO postrider_client;
@@ -994,6 +1014,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.jobs TO postrider_worker;
 CREATE TABLE postrider_internal.jobs_1 (
     "extract" text,
     "position" integer,
+    argument_types jsonb,
+    arguments jsonb,
     backoff interval[],
     body bytea,
     body_form jsonb,
@@ -1031,6 +1053,9 @@ CREATE TABLE postrider_internal.jobs_1 (
     on_duplicate text DEFAULT 'error'::text,
     on_failure text,
     on_success text,
+    operation text,
+    operation_revision integer,
+    operation_rules jsonb,
     paginate jsonb,
     parent_id bigint,
     priority smallint DEFAULT 0,
@@ -1039,6 +1064,7 @@ CREATE TABLE postrider_internal.jobs_1 (
     require_data boolean,
     response_format text DEFAULT 'raw'::text,
     result_type text DEFAULT 'any'::text,
+    rules jsonb,
     run_at timestamp with time zone DEFAULT now(),
     run_if text,
     service text,
@@ -1061,6 +1087,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.jobs_1 TO postride
 CREATE TABLE postrider_internal.jobs_2 (
     "extract" text,
     "position" integer,
+    argument_types jsonb,
+    arguments jsonb,
     backoff interval[],
     body bytea,
     body_form jsonb,
@@ -1098,6 +1126,9 @@ CREATE TABLE postrider_internal.jobs_2 (
     on_duplicate text DEFAULT 'error'::text,
     on_failure text,
     on_success text,
+    operation text,
+    operation_revision integer,
+    operation_rules jsonb,
     paginate jsonb,
     parent_id bigint,
     priority smallint DEFAULT 0,
@@ -1106,6 +1137,7 @@ CREATE TABLE postrider_internal.jobs_2 (
     require_data boolean,
     response_format text DEFAULT 'raw'::text,
     result_type text DEFAULT 'any'::text,
+    rules jsonb,
     run_at timestamp with time zone DEFAULT now(),
     run_if text,
     service text,
@@ -1128,6 +1160,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.jobs_2 TO postride
 CREATE TABLE postrider_internal.jobs_overflow (
     "extract" text,
     "position" integer,
+    argument_types jsonb,
+    arguments jsonb,
     backoff interval[],
     body bytea,
     body_form jsonb,
@@ -1165,6 +1199,9 @@ CREATE TABLE postrider_internal.jobs_overflow (
     on_duplicate text DEFAULT 'error'::text,
     on_failure text,
     on_success text,
+    operation text,
+    operation_revision integer,
+    operation_rules jsonb,
     paginate jsonb,
     parent_id bigint,
     priority smallint DEFAULT 0,
@@ -1173,6 +1210,7 @@ CREATE TABLE postrider_internal.jobs_overflow (
     require_data boolean,
     response_format text DEFAULT 'raw'::text,
     result_type text DEFAULT 'any'::text,
+    rules jsonb,
     run_at timestamp with time zone DEFAULT now(),
     run_if text,
     service text,
@@ -1288,6 +1326,24 @@ CREATE TABLE postrider.migrations (
 ALTER TABLE ONLY postrider.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 GRANT SELECT ON TABLE postrider.migrations TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE TABLE postrider.operations (
+    arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    description text,
+    name text NOT NULL,
+    overridable text[] DEFAULT '{}'::text[] NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    service text,
+    spec jsonb NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY postrider.operations
+    ADD CONSTRAINT operations_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY postrider.operations
+    ADD CONSTRAINT operations_service_fkey FOREIGN KEY (service) REFERENCES postrider.services(name) ON UPDATE CASCADE;
+GRANT SELECT ON TABLE postrider.operations TO postrider_client, postrider_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.operations TO postrider_admin, postrider_worker;
 
 CREATE TABLE postrider_internal.outcomes (
     attempt integer NOT NULL,
@@ -1834,7 +1890,9 @@ CREATE TABLE postrider.services (
     name text NOT NULL,
     proxy text,
     query jsonb,
+    rules jsonb,
     stale_if_error interval,
+    stub jsonb,
     timeout interval,
     tls jsonb
 );
@@ -2109,7 +2167,19 @@ CREATE VIEW postrider.attempts AS
             ELSE NULL::text
         END AS phase,
     a.phase_since,
-    a.deadline
+    a.deadline,
+        CASE
+            WHEN v.visible THEN ( SELECT n.rule
+               FROM postrider_internal.attempt_notes n
+              WHERE ((n.job_id = a.job_id) AND (n.fence = a.fence)))
+            ELSE NULL::text
+        END AS rule,
+        CASE
+            WHEN v.visible THEN (EXISTS ( SELECT
+               FROM postrider_internal.attempt_notes n
+              WHERE ((n.job_id = a.job_id) AND (n.fence = a.fence) AND n.from_stub)))
+            ELSE NULL::boolean
+        END AS from_stub
    FROM ((( SELECT past_attempts.job_id,
             past_attempts.fence,
             past_attempts.started_at,
@@ -2599,7 +2669,15 @@ CREATE VIEW postrider.job_status AS
                             WHEN ((p.worker > 0) AND (p.ending IS NULL)) THEN p.since
                             ELSE NULL::timestamp with time zone
                         END) AS began
-                 OFFSET 0) w) AS elapsed
+                 OFFSET 0) w) AS elapsed,
+        CASE
+            WHEN p.visible THEN j.operation
+            ELSE NULL::text
+        END AS operation,
+        CASE
+            WHEN p.visible THEN j.operation_revision
+            ELSE NULL::integer
+        END AS operation_revision
    FROM (((postrider.jobs j
      LEFT JOIN LATERAL ( SELECT x.job_id,
             x.started_at,

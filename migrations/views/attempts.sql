@@ -25,7 +25,13 @@ select a.job_id, a.attempt, case when v.visible then coalesce(w.name, a.worker::
        case when v.visible and a.error_code is not null then (
          select e.name from postrider_internal.envelope_errors e
            where e.job_id = a.job_id and e.fence = a.fence) end as error_name,
-       case when v.visible then a.phase end as phase, a.phase_since, a.deadline
+       case when v.visible then a.phase end as phase, a.phase_since, a.deadline,
+       case when v.visible then (
+         select n.rule from postrider_internal.attempt_notes n
+           where n.job_id = a.job_id and n.fence = a.fence) end as rule,
+       case when v.visible then exists (
+         select from postrider_internal.attempt_notes n
+           where n.job_id = a.job_id and n.fence = a.fence and n.from_stub) end as from_stub
   from (select job_id, fence, started_at, finished_at, worker, attempt, dns_us, connect_us, tls_us, first_byte_us,
                total_us, status_code, reused, http_version, error_code, remote_ip, error, bytes_sent, bytes_received,
                cache, server, credential_version,
@@ -103,3 +109,6 @@ comment on column postrider.attempts.phase_since is
   'when this phase began, reported at most 3 s later; null: the attempt has ended';
 comment on column postrider.attempts.deadline is
   'when a timeout ends the running attempt unless it makes progress; null: ended, or its phase has no timeout';
+comment on column postrider.attempts.rule is
+  'answer rule that decided, like service[2] graphql: its list, its index from 0, its name; null: no rule';
+comment on column postrider.attempts.from_stub is 'true: services.stub gave the answer, without a call';

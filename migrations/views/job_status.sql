@@ -127,7 +127,9 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                                order by t.fence limit 1),
                              r.started_at, p.started_at, case when p.tree_run_at <= now() then p.tree_started_at end,
                              case when p.worker > 0 and p.ending is null
-                               then p.since end) as began offset 0) w) as elapsed
+                               then p.since end) as began offset 0) w) as elapsed,
+       case when p.visible then j.operation end as operation,
+       case when p.visible then j.operation_revision end as operation_revision
   from postrider.jobs j
   left join lateral (select * from postrider_internal.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider_internal.members x
@@ -244,3 +246,5 @@ comment on column postrider.job_status.last_error is
 comment on column postrider.job_status.elapsed is
   'time from the first attempt (after retry: from the first since then) to the end or now, with waits; null: not '
   'started';
+comment on column postrider.job_status.operation is 'row of operations from which the job was made';
+comment on column postrider.job_status.operation_revision is 'revision of the operation that was copied';

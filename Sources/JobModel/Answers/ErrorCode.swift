@@ -22,6 +22,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case noData = "no_data"
     case noMoreData = "no_more_data"
     case tooExpensive = "too_expensive"
+    case rule
     // Calls that are refused before a byte is sent.
     case badURL = "bad_url"
     case deniedAddress = "denied_address"
@@ -58,7 +59,7 @@ extension ErrorCode {
         case .tlsVerify, .tooLarge, .headersTooLarge, .httpStatus, .jsonInvalid, .xmlInvalid, .validator, .envelope,
             .noData, .noMoreData, .badURL, .deniedAddress, .deniedRedirect, .badHeader, .template, .config,
             .notLoggedIn, .rejectedAfterRefresh, .refreshExcessive, .tokenExpired, .loggedOut, .childFailed,
-            .paginationLoop, .pageLimit, .tooExpensive, .cancelled, .expired, .callback, .internal, .file, .checksum:
+            .paginationLoop, .pageLimit, .tooExpensive, .rule, .cancelled, .expired, .callback, .internal, .file, .checksum:
             false
         }
     }

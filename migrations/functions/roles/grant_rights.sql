@@ -27,7 +27,7 @@ begin
   grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets, postrider_internal.parents,
     postrider.job_status, postrider.attempts,
     postrider.pages, postrider.callback_errors, postrider.recent_failures,
-    postrider.client_status to postrider_client, postrider_admin, postrider_reader;
+    postrider.client_status, postrider.operations to postrider_client, postrider_admin, postrider_reader;
   grant execute on function postrider_internal.explain_job, postrider_internal.watch_places,
     postrider_internal.find_key_owner to postrider_client, postrider_admin, postrider_reader;
 
@@ -36,7 +36,7 @@ begin
     select string_agg(quote_ident(a.attname), ', ')
       from pg_attribute a
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-       and a.attname not in ('id', 'created_at', 'created_by')));
+       and a.attname not in ('id', 'created_at', 'created_by', 'operation_revision', 'operation_rules')));
   grant execute on function postrider_internal.cancel_job, postrider_internal.spec_values,
     postrider_internal.spec_duplicate to postrider_client, postrider_admin;
 
@@ -51,7 +51,7 @@ begin
 
   -- Configuration except callbacks and hooks, which name code that workers run.
   grant select, insert, update, delete on postrider.services, postrider.servers, postrider.lanes, postrider.queues,
-    postrider.credentials, postrider.schedules, postrider.client_limits to postrider_admin;
+    postrider.credentials, postrider.schedules, postrider.client_limits, postrider.operations to postrider_admin;
   grant select, update on postrider.settings to postrider_admin;
   grant select on postrider.callbacks, postrider.hooks to postrider_admin;
   grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed,

@@ -18,7 +18,8 @@ begin
     select a.attname, a.atttypid, a.attndims
       from pg_attribute a
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-       and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by'))
+       and a.attname not in (
+         'id', 'kind', 'each', 'created_at', 'created_by', 'operation_revision', 'operation_rules', 'argument_types'))
   select d.* into v_defect
     from (select n.rank, n.place, n.kind, k.key, k.value, jsonb_typeof(k.value) as json_type,
           format_type(c.atttypid, -1) as type,

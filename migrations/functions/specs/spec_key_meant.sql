@@ -9,7 +9,8 @@ as $$
   with keys as (
     select a.attname::text as key from pg_attribute a
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-       and a.attname not in ('id', 'kind', 'each', 'created_at', 'created_by'))
+       and a.attname not in (
+         'id', 'kind', 'each', 'created_at', 'created_by', 'operation_revision', 'operation_rules', 'argument_types'))
   select coalesce(
     (select min(k.key)
        from keys k
