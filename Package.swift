@@ -27,8 +27,8 @@ let slim: [LinkerSetting] = [
 
 /// The tests of the whole product: workers, databases and servers together. One target for each group of topics.
 let integrationTests: [Target] = [
-    "Admin", "Callbacks", "Credentials", "Docs", "Insert", "Lanes", "Outages", "Pages", "Queue", "Requests", "Roles", "Servers",
-    "Storms", "Trees", "Workers",
+    "Admin", "Callbacks", "Credentials", "Docs", "Insert", "Lanes", "Operations", "Outages", "Pages", "Queue", "Requests", "Roles",
+    "Servers", "Storms", "Trees", "Workers",
 ].map { topic in
     .testTarget(
         name: "\(topic)IntegrationTests",

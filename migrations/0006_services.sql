@@ -130,6 +130,30 @@ comment on column postrider.operations.revision is 'set by Postrider: counts the
 comment on column postrider.operations.created_at is 'when the row was inserted';
 comment on column postrider.operations.updated_at is 'when the operation was last changed';
 
+create type postrider_internal.argument_place as (
+  path text[],      -- of the text in the columns of the operation
+  kind "char",      -- u url · q query · h header · j JSON · f form · p part · a argument · x text · d metadata
+  whole text,       -- the argument, if the text is nothing else; otherwise null
+  parts text[]      -- of template_parts
+);
+comment on type postrider_internal.argument_place is 'a text of an operation that holds arguments';
+
+-- Written by the trigger of operations, so that an INSERT of a job parses no template.
+create table postrider_internal.operation_plans (
+  operation text primary key references postrider.operations on delete cascade on update cascade
+    deferrable initially deferred,
+  revision int not null,
+  kind text not null,                      -- request, batch or chain
+  columns jsonb not null,                  -- the spec with its service; for a request with the names of columns
+  given text[] not null,                   -- keys of columns
+  closed text[] not null,                  -- columns that a job may not give itself
+  places postrider_internal.argument_place[] not null,
+  types jsonb not null,                    -- operations.arguments
+  argument_names text[] not null,
+  argument_check jsonpath not null         -- whether present arguments have their types and required ones are there
+);
+comment on table postrider_internal.operation_plans is 'operations, prepared for the INSERT of jobs';
+
 create table postrider_internal.cookies (
   service text not null references postrider.services on delete cascade on update cascade,
   credential text not null default '',

@@ -7,6 +7,13 @@ GRANT USAGE ON SCHEMA postrider TO postrider_admin, postrider_client, postrider_
 CREATE SCHEMA postrider_internal;
 GRANT USAGE ON SCHEMA postrider_internal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TYPE postrider_internal.argument_place AS (
+	path text[],
+	kind "char",
+	whole text,
+	parts text[]
+);
+
 CREATE TYPE postrider_internal.client_jobs AS (
 	role text,
 	lane text,
@@ -949,7 +956,7 @@ CREATE INDEX jobs_queue ON ONLY postrider.jobs USING btree (queue, id) WHERE (qu
 CREATE INDEX jobs_tag ON ONLY postrider.jobs USING btree (tag, id) WHERE (tag IS NOT NULL);
 CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.queue_new_jobs();
 CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.refuse_job_changes();
-CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
+CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.operation IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
 GRANT INSERT("extract") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT("position") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(argument_types) ON TABLE postrider.jobs TO postrider_client;
@@ -1327,6 +1334,24 @@ ALTER TABLE ONLY postrider.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 GRANT SELECT ON TABLE postrider.migrations TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TABLE postrider_internal.operation_plans (
+    argument_check jsonpath NOT NULL,
+    argument_names text[] NOT NULL,
+    closed text[] NOT NULL,
+    columns jsonb NOT NULL,
+    given text[] NOT NULL,
+    kind text NOT NULL,
+    operation text NOT NULL,
+    places postrider_internal.argument_place[] NOT NULL,
+    revision integer NOT NULL,
+    types jsonb NOT NULL
+);
+ALTER TABLE ONLY postrider_internal.operation_plans
+    ADD CONSTRAINT operation_plans_pkey PRIMARY KEY (operation);
+ALTER TABLE ONLY postrider_internal.operation_plans
+    ADD CONSTRAINT operation_plans_operation_fkey FOREIGN KEY (operation) REFERENCES postrider.operations(name) ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.operation_plans TO postrider_worker;
+
 CREATE TABLE postrider.operations (
     arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1342,6 +1367,10 @@ ALTER TABLE ONLY postrider.operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY postrider.operations
     ADD CONSTRAINT operations_service_fkey FOREIGN KEY (service) REFERENCES postrider.services(name) ON UPDATE CASCADE;
+CREATE TRIGGER keep_deleted_operations BEFORE DELETE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.keep_operations();
+CREATE TRIGGER keep_renamed_operations BEFORE UPDATE OF name ON postrider.operations FOR EACH ROW WHEN ((new.name <> old.name)) EXECUTE FUNCTION postrider_internal.keep_operations();
+CREATE TRIGGER operations_changed AFTER INSERT OR UPDATE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.operations_changed();
+CREATE TRIGGER operations_check BEFORE INSERT OR UPDATE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.operations_check();
 GRANT SELECT ON TABLE postrider.operations TO postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.operations TO postrider_admin, postrider_worker;
 
@@ -3367,6 +3396,58 @@ CREATE FUNCTION postrider_internal.apply_deferred_pauses() RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.apply_deferred_pauses FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.apply_deferred_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.apply_operation(p_job postrider.jobs) RETURNS postrider.jobs
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.apply_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.apply_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_check(p_types jsonb) RETURNS jsonpath
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_check TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_defect(p_types jsonb, p_arguments jsonb, p_templates text[], OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_kind(p_path text[]) RETURNS "char"
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_kind FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_kind TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_misfit(p_type jsonb, p_value jsonb, p_name text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_misfit FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_misfit TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_places(p_columns jsonb) RETURNS SETOF postrider_internal.argument_place
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_places FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_type_defect(p_types jsonb, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_type_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_type_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_values(p_type jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_values FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_values TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.assign_positions(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3558,6 +3639,13 @@ CREATE FUNCTION postrider_internal.cache_variant(p_key bytea, p_job jsonb, p_ser
 REVOKE ALL ON FUNCTION postrider_internal.cache_variant FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_variant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider.call(operation text, arguments jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT NULL::integer, queue text DEFAULT NULL::text, lane text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, dedupe_key text DEFAULT NULL::text, on_duplicate text DEFAULT NULL::text, tag text DEFAULT NULL::text, metadata jsonb DEFAULT NULL::jsonb, credential text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.call FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.call_callback(p_id bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3681,6 +3769,19 @@ CREATE FUNCTION postrider_internal.charset_encoding(p_charset text) RETURNS text
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.charset_encoding FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.check_filled_arguments(p_arguments jsonb, p_types jsonb, p_values jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_filled_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_filled_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.check_header_argument(p_place postrider_internal.argument_place, p_name text, p_text text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_header_argument FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_header_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.check_new_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
@@ -4257,6 +4358,12 @@ CREATE FUNCTION postrider_internal.envelope_outcome(p_envelope jsonb, p_json jso
 REVOKE ALL ON FUNCTION postrider_internal.envelope_outcome FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.envelope_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.escape_templates(p_value jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.escape_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.escape_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4264,6 +4371,13 @@ CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.expand FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.expand TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.expand_operation(p_spec jsonb, p_place text, p_is_member boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.expand_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expand_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint, p_mode postrider_internal.duty_mode) RETURNS void
     LANGUAGE plpgsql
@@ -4527,6 +4641,18 @@ CREATE FUNCTION postrider_internal.file_path_defect(p_path text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.file_path_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.file_path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.fill_argument_text(p_place postrider_internal.argument_place, p_columns jsonb, p_arguments jsonb, p_templates text[], p_escapes boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_argument_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_argument_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fill_arguments(p_columns jsonb, p_places postrider_internal.argument_place[], p_arguments jsonb, p_templates text[], p_escapes boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4555,6 +4681,12 @@ CREATE FUNCTION postrider_internal.fill_url(p_url text, p_use_cdn boolean, p_ser
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fill_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fill_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fill_whole_url(p_place postrider_internal.argument_place, p_columns jsonb, p_value jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_whole_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_whole_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.filled_body_bytes(p_job bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
@@ -4729,6 +4861,12 @@ CREATE FUNCTION postrider_internal.form_size(p_form jsonb) RETURNS numeric
 REVOKE ALL ON FUNCTION postrider_internal.form_size FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.given_columns(p_job postrider.jobs) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.given_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.given_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.grant_rights() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4771,6 +4909,12 @@ CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_new_dots FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_new_dots TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_pending_webhook(p_job bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5149,6 +5293,12 @@ CREATE FUNCTION postrider_internal.is_tree_past_retention(p_root bigint, p_ended
 REVOKE ALL ON FUNCTION postrider_internal.is_tree_past_retention FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_valid_with_operation(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_valid_with_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_valid_with_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
@@ -5381,6 +5531,13 @@ CREATE FUNCTION postrider_internal.keep_credential_version() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.keep_credential_version FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.keep_credential_version TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.keep_operations() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.keep_operations FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.keep_operations TO postrider_worker;
+
 CREATE FUNCTION postrider_internal.key_digest(p_queue text, p_key text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -5543,6 +5700,12 @@ CREATE FUNCTION postrider_internal.make_tracks(p_worker integer, p_epoch bigint,
 REVOKE ALL ON FUNCTION postrider_internal.make_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.mark_templates(p_spec jsonb, p_templates text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.mark_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.mark_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.may_break_rules(p_job postrider.jobs, p_service postrider.services, p_most_bytes bigint) RETURNS boolean
     LANGUAGE sql STABLE
     AS …;
@@ -5561,6 +5724,12 @@ CREATE FUNCTION postrider_internal.member_states(p_tree bigint) RETURNS TABLE(jo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.member_states FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.member_states TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.merge_headers(p_headers jsonb, p_given jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.merge_headers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.merge_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.milliseconds(p_interval interval) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5670,6 +5839,62 @@ CREATE FUNCTION postrider_internal.open_tree(p_tree bigint, p_mode postrider_int
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.open_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.open_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_defect(p_operation postrider.operations, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_place_defect(p_operation postrider.operations, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_place_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_place_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_plan(p_operation postrider.operations) RETURNS postrider_internal.operation_plans
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_plan FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_references(p_spec jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_references FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_references TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_sample_defect(p_operation postrider.operations, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_sample_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_sample_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_secret(p_spec jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_secret FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_secret TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operations_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operations_changed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operations_changed TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.operations_check() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operations_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operations_check TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.origin_is_among(p_url text, p_own text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -6001,6 +6226,12 @@ CREATE FUNCTION postrider_internal.queues_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.queues_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.queues_check TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.raise_argument_error(p_place postrider_internal.argument_place, p_name text, p_reason text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.raise_argument_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_argument_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6230,6 +6461,12 @@ CREATE FUNCTION postrider_internal.report_progress(p_worker integer, p_job bigin
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.report_progress FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.request_columns() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.request_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.request_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.request_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
@@ -6487,6 +6724,13 @@ CREATE FUNCTION postrider_internal.run_tick(p_schedule postrider.schedules, p_no
 REVOKE ALL ON FUNCTION postrider_internal.run_tick FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.sample_arguments(p_types jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.sample_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.sample_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.says_json(p_headers bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -6693,8 +6937,8 @@ CREATE FUNCTION postrider_internal.spec_key_meant(p_key text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.spec_key_meant FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_key_meant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider_internal.spec_node[]
-    LANGUAGE plpgsql IMMUTABLE
+CREATE FUNCTION postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb, p_is_inside boolean DEFAULT false) RETURNS postrider_internal.spec_node[]
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.spec_nodes FROM PUBLIC;
@@ -7134,6 +7378,13 @@ CREATE FUNCTION postrider_internal.try_jsonb(p_body bytea) RETURNS jsonb
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.try_jsonb FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.try_jsonb TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.unknown_operation(p_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.unknown_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.unknown_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.unread_body_bytes(p_body bytea, p_other jsonb) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE

@@ -59,7 +59,8 @@ extension ErrorCode {
         case .tlsVerify, .tooLarge, .headersTooLarge, .httpStatus, .jsonInvalid, .xmlInvalid, .validator, .envelope,
             .noData, .noMoreData, .badURL, .deniedAddress, .deniedRedirect, .badHeader, .template, .config,
             .notLoggedIn, .rejectedAfterRefresh, .refreshExcessive, .tokenExpired, .loggedOut, .childFailed,
-            .paginationLoop, .pageLimit, .tooExpensive, .rule, .cancelled, .expired, .callback, .internal, .file, .checksum:
+            .paginationLoop, .pageLimit, .tooExpensive, .rule, .cancelled, .expired, .callback, .internal, .file,
+            .checksum:
             false
         }
     }

@@ -7,6 +7,8 @@
 -- parses the condition anew in each INSERT, so it is short. A list of the methods took 15 µs in a session that has
 -- been idle.
 --
+-- If a row does not fit its operation, it stays without operation_revision, and queue_new_jobs refuses it.
+--
 -- insert_spec_jobs sets postrider.inherits to off, because it has already copied the values of the parent.
 create or replace function postrider_internal.check_new_job() returns trigger
 language plpgsql security definer
@@ -19,12 +21,25 @@ declare
   v_service postrider.services;
   v_refusal record;
 begin
+  if new.operation is not null then
+    if new.kind <> 'request' and current_setting('postrider.inherits', true) is distinct from 'off' then
+      perform postrider_internal.raise_column_error('jobs', 'operation', 'cannot be given with a batch or chain',
+                                                    'Use postrider.call or postrider.submit.');
+    end if;
+    begin
+      new.operation_revision := null;
+      new := postrider_internal.apply_operation(new);
+    exception when sqlstate 'PR001' then
+      return new;
+    end;
+  end if;
   if length(new.tag) > 400 or length(new.queue) > 200 then
     select * into v_refusal from postrider_internal.job_defect(new);
     raise exception using errcode = 'PR001', schema = 'postrider', table = 'jobs', column = v_refusal.column_name,
       message = format('jobs.%s: %s', v_refusal.column_name, v_refusal.reason), hint = v_refusal.hint;
   end if;
-  if new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off' then
+  if new.parent_id is not null
+     and (new.operation is not null or current_setting('postrider.inherits', true) is distinct from 'off') then
     select * into v_parent from postrider.jobs j
      where j.id = new.parent_id and j.kind <> 'request'
        and (j.created_by = new.created_by or postrider_internal.sees_all(new.created_by));
@@ -58,7 +73,8 @@ begin
     v_row := array[new];
     select * into v_service from postrider.services s where s.name = new.service;
     if (num_nonnulls(new.parent_id, new.on_success, new.on_failure) = 0
-        and postrider_internal.is_valid_with_service(v_row[1], v_service)
+        and case when new.operation is null then postrider_internal.is_valid_with_service(v_row[1], v_service)
+                 else postrider_internal.is_valid_with_operation(v_row[1]) end
         and postrider_internal.is_small_body(v_row[1])) is not true then
       perform postrider_internal.refuse_bad_job(new);
     end if;
@@ -76,6 +92,7 @@ comment on function postrider_internal.check_new_job() is
 create or replace trigger jobs_row
   before insert on postrider.jobs
   for each row when (
-    new.dedupe_key is not null or new.each is not null or length(new.tag) > 400 or length(new.queue) > 200
+    new.dedupe_key is not null or new.operation is not null or new.each is not null
+    or length(new.tag) > 400 or length(new.queue) > 200
     or new.parent_id is not null and current_setting('postrider.inherits', true) is distinct from 'off'
     or new.method <> upper(new.method collate "C")) execute function postrider_internal.check_new_job();

@@ -21,6 +21,10 @@ begin
   end if;
 
   select d.c, d.r, d.h into column_name, reason, hint from (values
+    (p_job.operation is null and num_nonnulls(p_job.arguments, p_job.argument_types) > 0,
+     'arguments', 'are for jobs with an operation', 'Name the operation, or leave them out.'),
+    (p_job.operation is null and num_nonnulls(p_job.operation_revision, p_job.operation_rules) > 0,
+     'operation_revision', 'is set by Postrider, like operation_rules', 'Leave both out, and name an operation.'),
     (p_job.kind not in ('request', 'batch', 'chain'),
      'kind', 'must be request, batch or chain', 'A single call is a request, the default.'),
     (p_job.position not between 0 and 1000000000,

@@ -5,9 +5,9 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select format('row %s', p_place)
-      || coalesce(format(', url "%s"', regexp_replace(
+      || coalesce(', url "' || regexp_replace(
            left(postrider_internal.url_without_login(split_part(split_part(p_url, '?', 1), '#', 1)), 200),
-           E'[\\x01-\\x1f\\x7f]', '?', 'g')), '')
+           E'[\\x01-\\x1f\\x7f]', '?', 'g') || '"', '')
 $$;
 comment on function postrider_internal.describe_row(bigint, text) is
   'DETAIL of an error about one of several rows: its number in the statement, and its URL without password and query';

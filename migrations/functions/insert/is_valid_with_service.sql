@@ -52,7 +52,7 @@ as $$
      and num_nonnulls(
            p_job.backoff, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.require_data, p_job.max_redirects, p_job.download_to, p_job.sha256,
-           p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each, p_job.operation, p_job.arguments, p_job.rules,
+           p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each, p_job.arguments, p_job.rules,
            p_job.operation_revision, p_job.operation_rules, p_job.argument_types) = 0
 $$;
 comment on function postrider_internal.is_valid_with_service(postrider.jobs, postrider.services) is

@@ -13,6 +13,15 @@ declare
   v_bytes bigint;
   v_is_new boolean := not postrider_internal.is_being_expanded(p_job.parent_id);   -- false: expand inserts it
 begin
+  if p_job.operation is not null and p_job.operation_revision is null then
+    begin
+      p_job := postrider_internal.apply_operation(p_job);
+    exception when sqlstate 'PR001' then
+      get stacked diagnostics column_name = column_name, reason = message_text, hint = pg_exception_hint;
+      reason := substr(reason, length('jobs.: ' || column_name) + 1);
+      return;
+    end;
+  end if;
   select d.* into column_name, reason, hint from postrider_internal.common_defect(p_job) d;
   if column_name is not null then
     return;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: insert/is_valid_with_service.sql, insert/is_small_body.sql, templates/job_is_templated.sql
+-- after: insert/is_valid_with_operation.sql, insert/is_valid_with_service.sql, templates/job_is_templated.sql
 -- PostgreSQL inlines this function into queue_new_jobs. The last condition covers rules of batches and chains that the
 -- quick checks do not cover. queue_new_jobs looks up callbacks itself, because a function with a subquery is not
 -- inlined.
@@ -7,7 +7,8 @@ create or replace function postrider_internal.may_break_rules(p_job postrider.jo
                                                               p_most_bytes bigint) returns boolean
 language sql stable
 as $$
-  select postrider_internal.is_valid_with_service(p_job, p_service) is not true
+  select case when p_job.operation is null then postrider_internal.is_valid_with_service(p_job, p_service)
+              else postrider_internal.is_valid_with_operation(p_job) end is not true
       or postrider_internal.is_small_body(p_job) is not true
          and postrider_internal.body_bytes(p_job, p_most_bytes) > p_most_bytes
       or p_job.parent_id is not null

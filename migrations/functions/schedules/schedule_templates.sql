@@ -26,7 +26,7 @@ begin
      cross join lateral jsonb_each(n.spec) k
      cross join lateral postrider_internal.json_strings(k.value) s (value)
      where s.value like '%{{%'
-       and k.key not in ('metadata', 'run_if', 'extract', 'validator', 'paginate')
+       and k.key not in ('metadata', 'run_if', 'extract', 'validator', 'paginate', 'arguments')
      order by n.rank, k.key
   loop
     v_reason := null;

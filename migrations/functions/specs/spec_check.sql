@@ -8,7 +8,8 @@ set search_path = pg_catalog, pg_temp
 set quote_all_identifiers = off
 as $$
 declare
-  v_nodes postrider_internal.spec_node[] := postrider_internal.spec_nodes(p_spec, p_place, p_defaults);
+  v_nodes postrider_internal.spec_node[] := postrider_internal.spec_nodes(
+    p_spec, p_place, p_defaults, p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null');
   v_is_open boolean := p_is_inside or coalesce(p_spec -> 'parent_id', 'null') <> 'null';
   v_defect record;
   v_meant text;
@@ -19,7 +20,7 @@ begin
       from pg_attribute a
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
        and a.attname not in (
-         'id', 'kind', 'each', 'created_at', 'created_by', 'operation_revision', 'operation_rules', 'argument_types'))
+         'id', 'kind', 'each', 'created_at', 'created_by', 'operation_revision', 'operation_rules'))
   select d.* into v_defect
     from (select n.rank, n.place, n.kind, k.key, k.value, jsonb_typeof(k.value) as json_type,
           format_type(c.atttypid, -1) as type,
@@ -38,7 +39,7 @@ begin
                      'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key',
                      'on_duplicate',
                      'run_if', 'timeout', 'service', 'credential', 'mode', 'max_parallel', 'on_success', 'on_failure',
-                     'callback_url', 'notify', 'tag', 'metadata')
+                     'callback_url', 'notify', 'tag', 'metadata', 'operation', 'arguments')
                      then 'request'
                    when k.key in ('mode', 'max_parallel') and n.kind <> 'batch' then 'batch'
                    when k.key in ('parent_id', 'position') and (n.level > 1 or p_is_inside) then 'place'

@@ -8,16 +8,21 @@
 -- p_place: the path of the spec in messages, like $. p_defaults: the values that the first job inherits from its batch
 -- or chain (see member_defaults).
 create or replace function postrider_internal.spec_nodes(p_spec jsonb, p_place text,
-                                                         p_defaults jsonb default null)
+                                                         p_defaults jsonb default null,
+                                                         p_is_inside boolean default false)
 returns postrider_internal.spec_node[]
-language plpgsql immutable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_nodes postrider_internal.spec_node[];
   v_level postrider_internal.spec_node[];
   v_defect record;
+  v_has_operations boolean := p_spec::text like '%"operation"%';
 begin
+  if jsonb_typeof(p_spec) = 'object' and p_spec ? 'operation' then
+    p_spec := postrider_internal.expand_operation(p_spec, p_place, p_is_inside or p_defaults is not null);
+  end if;
   v_level := array[row(1, null, null, p_place, null, null, false,
     case when p_defaults is null then p_spec else postrider_internal.spec_inherits(p_spec, p_defaults) end,
     null)::postrider_internal.spec_node];
@@ -65,11 +70,20 @@ begin
                      n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
                where n.spec ?| '{chain,batch}'
               offset 0) p
-       cross join lateral jsonb_array_elements(p.below) with ordinality c (spec, "position")
+       cross join lateral jsonb_array_elements(p.below) with ordinality e (spec, "position")
+       cross join lateral (
+             select case when jsonb_typeof(e.spec) = 'object' and e.spec ? 'operation'
+                         then postrider_internal.expand_operation(
+                           e.spec, p.place || replace(p.tail, '#', (e."position" - 1)::text), true)
+                    else e.spec end as spec, e."position" offset 0) c
        order by p.is_in_each, p.rank, c."position"), '{}');
+    if v_has_operations and cardinality(v_nodes) + coalesce(cardinality(v_level), 0) > 10000 then
+      raise exception using errcode = 'PR006', message = p_place || ': is more than 10000 jobs with its operations',
+        hint = 'Split it into several specs.';
+    end if;
   end loop;
   return v_nodes;
 end
 $$;
-comment on function postrider_internal.spec_nodes(jsonb, text, jsonb) is
+comment on function postrider_internal.spec_nodes(jsonb, text, jsonb, boolean) is
   'all jobs of a spec level by level, those of an each last; raises PR006 with the path of a wrong shape';

@@ -8,6 +8,11 @@ as $$
    cross join lateral postrider_internal.json_strings(c.value) s (value)
    where c.key in ('url', 'query', 'headers', 'body_json', 'body_form', 'body_parts') and s.value like '%{{%'
    union all
+  select '.arguments.' || t, p_spec -> 'arguments' ->> t
+    from jsonb_object_keys(case jsonb_typeof(p_spec -> 'argument_types') when 'object' then p_spec -> 'argument_types'
+                           else '{}' end) t
+   where jsonb_typeof(p_spec -> 'arguments') = 'object'
+   union all
   select '.batch.each', s.value from postrider_internal.json_strings(p_each -> 'list') s (value)
     where s.value like '%{{%'
 $$;

@@ -11,7 +11,7 @@ begin
   end if;
   v_nodes := postrider_internal.spec_check(spec, '$', false, case when spec ->> 'parent_id' ~ '^[0-9]{1,18}$' then (
     select p.defaults from postrider_internal.parents p where p.id = (spec ->> 'parent_id')::bigint) end);
-  if v_nodes[1].kind = 'request' and not v_nodes[1].spec ? 'url' then
+  if v_nodes[1].kind = 'request' and not v_nodes[1].spec ?| '{url,operation}' then
     raise exception using errcode = 'PR006', message = '$: the spec has no url',
       hint = 'Give at least {"url": "https://…"}.';
   end if;

@@ -29,6 +29,7 @@ begin
     if v_templates is not null then
       v_values := postrider_internal.template_values(p_job.id, v_templates, v_places, 16777216, p_is_cheap_only);
     end if;
+    perform postrider_internal.check_filled_arguments(p_job.arguments, p_job.argument_types, v_values);
     v_filled.job_id := p_job.id;
     if p_job.url like '%{{%' then
       select s.* into v_service from postrider.services s where s.name = p_job.service;
@@ -44,9 +45,8 @@ begin
           'sets too; remove it from the URL or from paginate', defect);
       end if;
     end if;
-    if p_job.query::text like '%{{%' then
-      v_filled.query := postrider_internal.fill_json('query', p_job.query, v_values, 'q');
-    end if;
+    v_filled.query := case when p_job.query::text like '%{{%'
+                           then postrider_internal.fill_json('query', p_job.query, v_values, 'q') end;
     if p_job.headers::text like '%{{%' then
       v_filled.headers := postrider_internal.fill_json('headers', p_job.headers, v_values, 't');
     end if;

@@ -15,7 +15,8 @@ begin
   select * into v_batch from postrider.jobs j where j.id = p_batch;
   insert into postrider_internal.exempt_inserts (batch_id) values (p_batch);
   v_ids := postrider_internal.insert_spec_jobs(
-    postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch)),
+    postrider_internal.spec_nodes(v_batch.each -> 'do', '$.batch.do', postrider_internal.member_defaults(v_batch),
+                                  true),
     p_batch,
     (select coalesce(max(m.position), 0) from postrider_internal.members m where m.parent_id = p_batch), v_count,
     v_batch.created_by);
