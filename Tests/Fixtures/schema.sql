@@ -997,6 +997,8 @@ GRANT INSERT(on_duplicate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_failure) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_success) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(operation) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(operation_revision) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(operation_rules) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(paginate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(parent_id) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(priority) ON TABLE postrider.jobs TO postrider_client;

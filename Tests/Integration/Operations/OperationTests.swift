@@ -102,6 +102,8 @@ struct OperationTests {
         ("operation, arguments, method", #"'user', '{"id": 1}', null"#, "method"),
         ("url, arguments", "'http://h/', '{}'", "arguments"),
         ("url, operation_revision", "'http://h/', 1", "operation_revision"),
+        ("url, operation_rules", "'http://h/', '[]'", "operation_revision"),
+        ("url, argument_types", "'http://h/', '{}'", "arguments"),
         ("kind, operation", "'chain', 'welcome'", "operation"),
     ])
     func `a row that does not fit its operation is refused by column`(
@@ -213,8 +215,6 @@ struct OperationTests {
         for statement in [
             "insert into postrider.operations (name, spec) values ('mine', '{\"url\": \"http://h/\"}')",
             "update postrider.operations set spec = '{}'", "delete from postrider.operations",
-            "insert into postrider.jobs (url, operation_rules) values ('http://h/', '[]')",
-            "insert into postrider.jobs (url, operation_revision) values ('http://h/', 1)",
             "select * from postrider_internal.operation_plans",
         ] {
             let error = #expect(throws: PGError.self) { try connection.execute(statement) }

@@ -55,8 +55,8 @@ struct RoleTests {
             """)
         #expect(
             forClients == [
-                ["cancel_job"], ["explain_job"], ["find_key_owner"], ["spec_duplicate"], ["spec_values"],
-                ["watch_places"],
+                ["cancel_job"], ["expand_operation"], ["explain_job"], ["find_key_owner"], ["spec_duplicate"],
+                ["spec_values"], ["watch_places"],
             ])
         let forReaders = try queue.rows(
             """
@@ -67,8 +67,9 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["explain_job"], ["find_key_owner"], ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"],
-                ["track_lanes"],
+                ["expand_operation"], ["explain_job"], ["find_key_owner"], ["newest_jobs"], ["queue_counts"],
+                ["routes_of"],
+                ["track_counts"], ["track_lanes"],
                 ["watch_places"],
             ])
         // A function that runs as the owner must not look names up in its caller's search_path.

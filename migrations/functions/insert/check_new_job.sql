@@ -27,9 +27,9 @@ begin
                                                     'Use postrider.call or postrider.submit.');
     end if;
     begin
-      new.operation_revision := null;
       new := postrider_internal.apply_operation(new);
     exception when sqlstate 'PR001' then
+      new.operation_revision := null;
       return new;
     end;
   end if;
@@ -55,7 +55,9 @@ begin
       end if;
     end if;
   end if;
-  new.method := upper(new.method collate "C");
+  if new.method <> upper(new.method collate "C") then
+    new.method := upper(new.method collate "C");
+  end if;
   if new.each is not null then
     new.each := postrider_internal.each_times(new.each, new.parent_id);
   end if;

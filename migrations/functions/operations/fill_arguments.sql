@@ -12,9 +12,19 @@ as $$
 declare
   v_place postrider_internal.argument_place;
   v_value jsonb;
+  v_text text;
   v_is_template boolean;
 begin
   foreach v_place in array p_places loop
+    if v_place.kind = 'u' and cardinality(v_place.parts) = 3 and not p_escapes then
+      -- The most frequent URL: one argument that needs no encoding. A call of fill_argument_text takes 3 µs.
+      v_text := p_arguments ->> substr(v_place.parts[2], 5);
+      if v_text ~ '^[A-Za-z0-9_~-]{1,200}$' and v_place.whole is null and length(v_place.parts[1]) < 4000
+         and length(v_place.parts[3]) < 3000 then
+        p_columns := jsonb_set(p_columns, v_place.path, to_jsonb(v_place.parts[1] || v_text || v_place.parts[3]));
+        continue;
+      end if;
+    end if;
     if v_place.whole is null or v_place.kind = 'u' then
       p_columns := jsonb_set(p_columns, v_place.path, to_jsonb(postrider_internal.fill_argument_text(
                      v_place, p_columns, p_arguments, p_templates, p_escapes)));

@@ -38,7 +38,7 @@ begin
     case when p_job.on_success is not null then 'on_success' end,
     case when p_job.on_failure is not null then 'on_failure' end,
     case when p_job.callback_url is not null then 'callback_url' end, case when p_job.notify then 'notify' end,
-    case when p_job.metadata is not null then 'metadata' end], null);
+    case when p_job.tag is not null then 'tag' end, case when p_job.metadata is not null then 'metadata' end], null);
 end
 $$;
 comment on function postrider_internal.given_columns(postrider.jobs) is

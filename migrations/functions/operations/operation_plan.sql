@@ -22,6 +22,8 @@ begin
                         when k.key = 'method' then to_jsonb(upper(k.value #>> '{}' collate "C"))
                         else k.value end), '{}')
                  from jsonb_each(v_spec) k where k.key <> 'kind' and k.value <> 'null');
+    v_spec := jsonb_build_object('tag', p_operation.name, 'operation_rules', null,
+                                 'operation_revision', p_operation.revision) || v_spec;
   end if;
   v_plan.columns := v_spec;
   v_plan.given := array(select k from jsonb_object_keys(v_spec) k);

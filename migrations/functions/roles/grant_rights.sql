@@ -37,7 +37,7 @@ begin
     select string_agg(quote_ident(a.attname), ', ')
       from pg_attribute a
      where a.attrelid = 'postrider.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-       and a.attname not in ('id', 'created_at', 'created_by', 'operation_revision', 'operation_rules')));
+       and a.attname not in ('id', 'created_at', 'created_by')));
   grant execute on function postrider_internal.cancel_job, postrider_internal.spec_values,
     postrider_internal.spec_duplicate to postrider_client, postrider_admin;
 

@@ -8,7 +8,8 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select case
-    when jsonb_typeof(p_spec) = 'object' and p_spec ? 'operation' and not p_spec ?| '{chain,batch}' then p_spec
+    when jsonb_typeof(p_spec) = 'object' and jsonb_typeof(p_spec -> 'operation') = 'string'
+         and not p_spec ?| '{chain,batch}' then p_spec
     when jsonb_typeof(p_spec) = 'object' then p_defaults
     - case when not p_spec ? 'service' and postrider_internal.url_is_absolute(p_spec ->> 'url') is not true then '{}'
            else '{service,credential}' end::text[] || p_spec
