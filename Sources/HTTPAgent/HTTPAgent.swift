@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
+import CLinux
 public import JobModel
 
 /// Makes HTTP calls with libcurl inside the loop of its owner: it takes an `HTTPCall` and returns a `CallOutcome`.
@@ -18,59 +19,23 @@ public import JobModel
 /// Calls that are limited to public addresses have their own connection pool, and so has each transport. So no call
 /// uses a connection that its rules would not have opened.
 ///
+/// `CallTable` holds the calls. `CallLauncher` begins them, `RequestSender` sends their requests, `CallFinisher` handles
+/// their ends, and `FileCalls` advances calls with files.
+///
 /// The agent follows redirects itself. libcurl 7.88 follows them without a bound, and gives custom headers and bodies
 /// to any host. Each hop is parsed, checked and sent like a separate call, within one total time.
-@safe public final class HTTPAgent {
+public final class HTTPAgent {
     /// The most calls at once. Slots are numbered from 0.
     public let slots: Int
-    let loop: OpaquePointer
-    var flights: [Flight?]
-    var inFlight = 0
-    var idle: [CurlTransfer] = []
-    var transports: [Transport: TransportPool] = [:]
-    var transportUses = 0
-    var finished: [FinishedCall] = []
+    let loop: CurlLoop
+    let table: CallTable
+    let folder: FilesFolder
+    private let sender: RequestSender
+    private let finisher: CallFinisher
+    private let files: FileCalls
+    private let launcher: CallLauncher
     /// Whether libcurl has run since `collect`, so that calls may have ended.
-    var mayHaveFinished = false
-    /// The limits of the last sending, in libcurl's units.
-    var limits = SendingLimits(.standard)
-    /// Memory for the header lines of the next sending. Only `setHeaders` uses it.
-    var lines: [UInt8] = []
-    /// Whether the last headers request encodings that only libcurl can decode.
-    var needsLibraryDecoding = false
-    /// Recently parsed URLs by their text. To parse and check one takes more than a microsecond.
-    var knownURLs: [String: CallURL] = [:]
-    /// Names whose cached addresses in libcurl may be outdated, because calls to them fail.
-    var staleNames = StaleNames()
-    /// Look-ups of hosts that were not called lately, and the calls that wait for them, by slot.
-    var lookups: NameLookups?
-    var awaitedNames: [Int: AwaitedName] = [:]
-    var nameTickets: UInt64 = 0
-    /// When the first of these calls continues without an answer.
-    var namesDueAt = Int64.max
-    /// Hosts that were called lately, whose connections are worth keeping.
-    var recentHosts = RecentHosts()
-    /// The directory of files that jobs name; nil: such jobs are refused.
-    let filesRoot: String?
-    /// The running downloads, by slot.
-    var downloads: [Int: DownloadTask] = [:]
-    /// The files that calls send, by slot and in the order of their parts.
-    var uploads: [Int: [UploadFile]] = [:]
-    /// The slots of calls whose files are not all open or have no byte yet. Nothing was sent of these calls.
-    var openingUploads: Set<Int> = []
-    var disk: DiskThread?
-    /// If the disk takes longer than this for one operation, the calls that wait for it end. Nanoseconds.
-    let diskLimit: Int64
-    /// Whether the owner was asked to wait on the descriptors of the disk thread and of the look-ups.
-    private var isDiskKnown = false, areLookupsKnown = false
-    /// When to check the limits that libcurl does not enforce, in monotonic nanoseconds.
-    var sweepAt = Int64.max
-    /// Calls that wait or have waited for a descriptor, by slot.
-    var shortCalls: [Int: ShortCall] = [:]
-    /// When the waiting ones are begun again; `.max` if none waits.
-    var shortLookAt = Int64.max
-    /// How many idle transports are kept.
-    let keptTransports: Int
+    private var mayHaveFinished = false
 
     /// Checks the loaded libcurl and creates both pools. Handles are created when they are needed.
     ///
@@ -86,61 +51,38 @@ public import JobModel
         slots: Int, caFile: String? = nil, filesRoot: String? = nil, descriptors: DescriptorBudget = .current,
         diskLimit: Duration = .seconds(60)
     ) throws(AgentError) {
-        self.filesRoot = filesRoot
-        self.diskLimit = Int64(diskLimit / .nanoseconds(1))
-        let connections = descriptors.connections(slots: max(1, slots))
-        // Pools and handles need descriptors even without a connection.
-        keptTransports = max(2, min(64, connections / 16))
-        try CurlLibrary.started.get()
         self.slots = max(1, slots)
-        flights = Array(repeating: nil, count: max(1, slots))
-        let handle = unsafe HTTPAgent.makeLoop(slots: max(1, slots), mostHeld: connections, caFile: caFile)
-        guard let handle = unsafe handle else {
-            throw AgentError(code: .cannotStart, message: "libcurl could not create a handle: out of memory")
-        }
-        unsafe loop = handle
+        try CurlLibrary.started.get()
+        let connections = descriptors.connections(slots: self.slots)
+        loop = try CurlLoop(slots: self.slots, mostHeld: connections, caFile: caFile)
+        let sweep = SweepTimer()
+        folder = FilesFolder(root: filesRoot, diskLimit: diskLimit, sweep: sweep)
+        // Pools and handles need descriptors even without a connection.
+        let keptTransports = max(2, min(64, connections / 16))
+        table = CallTable(slots: self.slots, in: loop, keptTransports: keptTransports, folder: folder, sweep: sweep)
+        sender = RequestSender(table)
+        finisher = CallFinisher(table, sender)
+        files = FileCalls(table, sender, finisher, in: loop)
+        launcher = CallLauncher(table, files)
     }
 
-    private static func makeLoop(slots: Int, mostHeld: Int, caFile: String?) -> OpaquePointer? {
-        unsafe "postrider/\(ProductVersion.current)".withCString { agent in
-            unsafe CurlLibrary.acceptedEncodings.withCString { encodings in
-                var settings = unsafe ccurl_settings(
-                    max_connections: max(16, slots), most_held: Int32(clamping: mostHeld), user_agent: agent,
-                    accept_encoding: encodings, ca_file: nil
-                )
-                guard let caFile else { return unsafe ccurl_loop_create(&settings) }
-                return unsafe caFile.withCString {
-                    unsafe settings.ca_file = unsafe $0
-                    return unsafe ccurl_loop_create(&settings)
-                }
-            }
-        }
-    }
-
-    deinit {
-        // The order matters: a transport's handles, then its pools, then the loop.
-        flights.removeAll()
-        idle.removeAll()
-        // Parts and files must outlive the transfers that use them. The disk goes last and finishes its work.
-        downloads.removeAll()
-        uploads.removeAll()
-        transports.removeAll()
-        unsafe ccurl_loop_destroy(loop)
-    }
+    /// Starts a call in a free slot that the owner chooses.
+    ///
+    /// The next `timeout()` sends the request, and is due at once. A call that is refused before the network gets an
+    /// outcome like any other call.
+    public func start(_ call: HTTPCall, slot: Int) { launcher.start(call, slot: slot) }
 
     /// How many calls are under way.
-    public var callsInFlight: Int { inFlight }
+    public var callsInFlight: Int { table.count }
 
     /// When to call `timeout()`, in nanoseconds of CLOCK_MONOTONIC. Nil if nothing is due.
     ///
     /// It may lie in the past: after `start`, since only `timeout()` makes libcurl act, and while there may be outcomes
     /// to take. A fast server can answer while the request is still being sent.
     public var nextDeadline: UInt64? {
-        if mayHaveFinished || !finished.isEmpty { return 0 }
-        let library = unsafe ccurl_loop_deadline(loop)
-        let own = min(sweepAt, shortLookAt, namesDueAt)
-        if library < 0 { return own == .max ? nil : UInt64(max(0, own)) }
-        return UInt64(max(0, min(library, own)))
+        if mayHaveFinished || table.hasFinished { return 0 }
+        let due = min(loop.deadline ?? .max, table.sweep.dueAt, table.shortage.dueAt, table.names.dueAt)
+        return due == .max ? nil : UInt64(max(0, due))
     }
 
     /// Reports a ready descriptor of a `SocketChange` to libcurl. Report hang-ups and errors as readable.
@@ -148,9 +90,9 @@ public import JobModel
     /// C: `curl_multi_socket_action`.
     public func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool) {
         mayHaveFinished = true
-        if descriptor == disk?.descriptor { return disk?.drain() ?? () }
-        if descriptor == lookups?.descriptor { return takeNames() }
-        unsafe ccurl_loop_socket_ready(loop, descriptor, readable, writable)
+        if let disk = folder.disk, disk.descriptor == descriptor { return disk.drain() }
+        if descriptor == table.names.descriptor { return sender.sendFound() }
+        loop.socketReady(descriptor, readable: readable, writable: writable)
     }
 
     /// Performs the actions that are due: connects, sends, and ends calls after their timeout.
@@ -159,10 +101,32 @@ public import JobModel
     public func timeout() {
         let now = ccurl_now()
         mayHaveFinished = true
-        if now >= shortLookAt { beginShortCalls() }
-        if now >= namesDueAt { goOnWithoutNames(now) }
-        unsafe ccurl_loop_expire(loop, now)
-        if now >= sweepAt { sweep(now) }
+        if now >= table.shortage.dueAt { launcher.startWaitingCalls() }
+        if now >= table.names.dueAt { sender.sendOverdue(now: now) }
+        loop.expire(now: now)
+        if now >= table.sweep.dueAt { sweep(now) }
+    }
+
+    /// Ends calls that exceed limits which libcurl does not enforce, and sets the next check.
+    private func sweep(_ now: Int64) {
+        let timer = table.sweep
+        timer.clear()
+        table.downloads.flush()
+        for slot in table.slots {
+            guard let flight = table[slot] else { continue }
+            var next = Int64.max
+            let pace = unsafe ccurl_transfer_check_pace(flight.transfer.handle, now, &next)
+            timer.check(by: next)
+            switch pace {
+            case CCURL_FIRST_BYTE_LATE: finisher.finish(slot, flight, end: .firstByteLate)
+            case CCURL_TOO_SLOW: finisher.finish(slot, flight, end: .tooSlow)
+            case CCURL_OVERDUE:
+                finisher.finish(slot, flight, end: .library(UInt32(CURLE_OPERATION_TIMEDOUT.rawValue)))
+            default: break
+            }
+        }
+        // Under load deadlines follow each other closely. All calls are checked at most 100 times a second.
+        timer.delay(until: now + 10_000_000)
     }
 
     /// Returns the changes of socket interest since the last call, in order.
@@ -170,63 +134,69 @@ public import JobModel
     /// A removal may precede a new wait on the same number, which is then another socket. If libcurl has closed a
     /// socket without a notice, no removal is reported. The kernel has then removed it from the epoll set.
     public func drainSocketChanges(_ apply: (SocketChange) -> Void) {
-        unsafe withUnsafeTemporaryAllocation(of: ccurl_socket_change.self, capacity: 64) { buffer in
-            guard let base = buffer.baseAddress else { return }
-            while true {
-                let count = unsafe ccurl_loop_take_changes(loop, base, Int32(buffer.count))
-                if count == 0 { return }
-                for index in 0..<Int(count) {
-                    let change = unsafe buffer[index]
-                    apply(SocketChange(descriptor: change.fd, wantsRead: change.read, wantsWrite: change.write))
-                }
-            }
-        }
+        loop.drainSocketChanges(apply)
         // The disk goes last: its number may have belonged to a socket that was closed since the last turn.
-        if let disk, !isDiskKnown {
-            isDiskKnown = true
-            apply(SocketChange(descriptor: disk.descriptor, wantsRead: true, wantsWrite: false))
-        }
-        if let lookups, !areLookupsKnown {
-            areLookupsKnown = true
-            apply(SocketChange(descriptor: lookups.descriptor, wantsRead: true, wantsWrite: false))
-        }
+        if let disk = folder.takeNewDescriptor() { apply(SocketChange(reading: disk)) }
+        if let names = table.names.takeNewDescriptor() { apply(SocketChange(reading: names)) }
     }
 
     /// The calls that ended since the last time. Their slots are free again.
     public func takeFinished() -> [FinishedCall] {
         collect()
-        if finished.isEmpty { return [] }
-        var taken: [FinishedCall] = []
-        swap(&taken, &finished)
-        finished.reserveCapacity(taken.count)
-        return taken
+        return table.takeFinished()
+    }
+
+    /// Turns calls that libcurl has finished into outcomes, or into the next hop of a redirect.
+    private func collect() {
+        mayHaveFinished = false
+        while let (slot, code) = loop.nextDone() {
+            guard let flight = table[slot] else { continue }
+            finisher.finish(slot, flight, end: .library(code))
+        }
+        if files.serve() { mayHaveFinished = true }
     }
 
     /// Puts unprocessed calls back. They come first the next time, which is due at once.
-    public func putBack(_ calls: ArraySlice<FinishedCall>) { finished.insert(contentsOf: calls, at: 0) }
+    public func putBack(_ calls: ArraySlice<FinishedCall>) { table.putBack(calls) }
 
     /// Aborts a call at once, without an outcome. Returns whether bytes of it may have left.
     @discardableResult
-    public func cancel(slot: Int) -> SentState {
-        if let index = finished.firstIndex(where: { $0.slot == slot }) {
-            let outcome = finished.remove(at: index).outcome
-            if case .failure(let failure) = outcome.ending { return failure.sent }
-            return .maybe
-        }
-        if cancelShortCall(slot) { return .no }
-        guard flights.indices.contains(slot), let flight = flights[slot] else { return .no }
-        if awaitedNames[slot] != nil {
-            release(slot, flight.transfer)
-            return flight.redirects > 0 ? .maybe : .no
-        }
-        var isOpening = openingUploads.contains(slot)
-        if case .opening? = downloads[slot]?.phase { isOpening = true }
-        if isOpening {
-            release(slot, flight.transfer)
-            return .no
-        }
-        let began = unsafe flight.redirects > 0 || result(of: flight.transfer).request_began
-        release(slot, flight.transfer)
-        return began ? .maybe : .no
+    public func cancel(slot: Int) -> SentState { table.cancel(slot) }
+
+    /// The progress of the call in a slot. Nil if the slot has no call.
+    public func progress(slot: Int) -> TransferProgress? { table.progress(slot) }
+
+    /// The progress of a running download. Nil for a slot without one.
+    public func downloadProgress(slot: Int) -> DownloadProgress? { table.downloads[slot]?.progress }
+
+    /// Whether an answer waits for memory.
+    public var hasWaitingAnswers: Bool { loop.hasWaitingAnswers }
+
+    /// The answers that wait for memory. The one that has waited longest comes first.
+    public func waitingAnswers() -> [WaitingAnswer] { loop.waitingAnswers }
+
+    /// Lets a call keep so many bytes of its answer in all, and continues it.
+    public func giveRoom(slot: Int, bytes: Int) {
+        guard let flight = table[slot] else { return }
+        let code = unsafe ccurl_transfer_give_room(flight.transfer.handle, Int64(bytes))
+        mayHaveFinished = true
+        // libcurl no longer checks the limits of a call that was paused. So the agent checks them within a second.
+        table.sweep.check(by: ccurl_now() + 1_000_000_000)
+        if code != 0 { finisher.finish(slot, flight, end: .library(UInt32(code))) }
+    }
+
+    /// Whether calls wait because the process has no free descriptor.
+    public var isShortOfDescriptors: Bool { loop.isShort }
+
+    /// Closes idle connections if the process is nearly out of descriptors. Call it when another part has found none.
+    public func closeIdleConnectionsIfShort() {
+        if clinux_is_short_of_descriptors() { loop.closeIdleConnections() }
+    }
+
+    /// Removes partial downloads that are unchanged for this time, in the background. It does not follow links.
+    ///
+    /// Without a files root it does nothing. Once an hour is often enough.
+    public func expireParts(olderThan age: Duration = .seconds(7 * 86_400)) {
+        folder.openDisk()?.expire(olderThan: max(1, age.components.seconds))
     }
 }

@@ -39,7 +39,7 @@ struct DescriptorBudgetTests {
         for number in 0..<20 {
             start("/ok", from: number, slots: 0..<8, in: driver)
             for call in try driver.wait(for: 8) { #expect(try call.outcome.response().status == 200) }
-            #expect(driver.agent.descriptorsHeld < 56 + 8 + 8)
+            #expect(driver.agent.loop.descriptorsHeld < 56 + 8 + 8)
         }
         let last = try driver.run(
             HTTPCall(
@@ -54,7 +54,7 @@ struct DescriptorBudgetTests {
             for number in 0..<10 {
                 start("/ok\(round)", from: number, slots: 10..<20, in: driver)
                 for call in try driver.wait(for: 10) { #expect(try call.outcome.response().status == 200) }
-                #expect(driver.agent.descriptorsHeld < 80 + 20)
+                #expect(driver.agent.loop.descriptorsHeld < 80 + 20)
             }
         }
         target.release()
@@ -67,12 +67,12 @@ struct DescriptorBudgetTests {
         start("/ok", from: 0, slots: 1..<4, in: driver)
         start("/ok", from: 2, slots: 4..<8, in: driver)
         for call in try driver.wait(for: 7) { #expect(try call.outcome.response().status == 200) }
-        let before = driver.agent.descriptorsHeld
+        let before = driver.agent.loop.descriptorsHeld
         // This process still has free descriptors.
         driver.agent.closeIdleConnectionsIfShort()
-        #expect(driver.agent.descriptorsHeld == before)
-        driver.agent.closeIdleConnections()
-        #expect(driver.agent.descriptorsHeld == before - 7)
+        #expect(driver.agent.loop.descriptorsHeld == before)
+        driver.agent.loop.closeIdleConnections()
+        #expect(driver.agent.loop.descriptorsHeld == before - 7)
         target.release()
         let held = try driver.wait(for: 1)
         #expect(try held[0].outcome.response().status == 200)

@@ -26,15 +26,15 @@ struct DownloadPaceTests {
             return target.requests.count == 1
         }
         // The test takes no bytes, like a busy disk does. So the body waits, and libcurl pauses.
-        let transfer = try #require(driver.agent.flights[0]?.transfer)
+        let transfer = try #require(driver.agent.table[0]?.transfer)
         try TestClock.wait(10, for: "a pause") {
             try driver.turn(for: 10)
             return unsafe ccurl_transfer_is_paused(transfer.handle)
         }
-        let due = driver.agent.sweepAt
+        let due = driver.agent.table.sweep.dueAt
         try TestClock.wait(10, for: "a look at the pace") {
             driver.agent.timeout()
-            return driver.agent.sweepAt != due
+            return driver.agent.table.sweep.dueAt != due
         }
         let failure = try #require(try driver.wait(for: 1, seconds: 20).first).outcome.failure()
         #expect(failure.code == .slow, "\(failure)")

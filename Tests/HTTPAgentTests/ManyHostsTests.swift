@@ -80,7 +80,7 @@ struct ManyHostsTests {
         #expect(try !driver.run(call(own)).reused)
         #expect(try !driver.run(call(own)).reused)
         for _ in 0..<3 { #expect(try driver.run(call(own)).reused) }
-        #expect(driver.agent.descriptorsHeld <= 4 + 16 + 4 + 1)
+        #expect(driver.agent.loop.descriptorsHeld <= 4 + 16 + 4 + 1)
     }
 
     @Test func `hosts that are called twice keep the pool within its size limit`() throws {
@@ -88,7 +88,7 @@ struct ManyHostsTests {
         for start in stride(from: 0, to: 400, by: 16) {
             try callHosts(start..<(start + 16), in: driver)
             try callHosts(start..<(start + 16), in: driver)
-            #expect(driver.agent.descriptorsHeld <= 4 + 2 * 16 + 4)
+            #expect(driver.agent.loop.descriptorsHeld <= 4 + 2 * 16 + 4)
         }
     }
 

@@ -27,7 +27,7 @@ struct ReusedDescriptorTests {
             let download = Download(path: "file")
             driver.agent.start(
                 HTTPCall(url: target.url + "/file", download: download, allowsPrivateNetwork: true), slot: 1)
-            guard let number, driver.agent.disk?.descriptor == number else { continue }
+            guard let number, driver.agent.folder.disk?.descriptor == number else { continue }
             #expect(try driver.wait(for: 1, seconds: 5).first?.outcome.download?.isComplete == true)
             return
         }

@@ -71,7 +71,7 @@ struct UpgradeTests {
 
     @Test func `a POST that left its origin without its idempotency key is not sent again`() throws {
         let agent = try HTTPAgent(slots: 1)
-        let transfer = try #require(unsafe CurlTransfer(in: agent.loop))
+        let transfer = try #require(CurlTransfer(in: agent.loop))
         var call = call("/", "")
         call.isRepeatable = true
         var flight = try Flight(transfer: transfer, call: call, url: CallURL.parse("https://127.0.0.1/"))

@@ -50,3 +50,38 @@ struct Evidence: Equatable {
     /// Whether a request of this attempt was answered with a redirect before.
     var followedRedirect = false
 }
+
+extension Evidence {
+    /// The evidence about a sending of a flight.
+    ///
+    /// - Parameter outOfDescriptors: whether the sending ended because no descriptor was free.
+    init(_ result: ccurl_result, end: End, of flight: Flight, outOfDescriptors: Bool) {
+        unsafe self.init(
+            end: end,
+            text: String(cString: result.error_text),
+            osError: Int32(truncatingIfNeeded: result.os_errno),
+            requestBegan: result.request_began,
+            bytesSent: result.bytes_sent,
+            answerBegan: result.answer_began,
+            status: result.status >= 200 ? Int(result.status) : nil,
+            reused: result.reused,
+            certificateWanted: result.certificate_wanted,
+            denied: result.denied,
+            headersTooLarge: result.headers_too_large,
+            lengthUnclear: result.length_unclear,
+            closeUnannounced: result.close_unannounced,
+            codingDefect: result.coding_defect,
+            memoryOut: result.memory_out,
+            bodyTooLarge: result.body_too_large,
+            resendRefused: result.resend_refused,
+            wasResent: result.resent,
+            outOfDescriptors: outOfDescriptors,
+            changedFile: result.changed_file.map { unsafe String(cString: $0) },
+            proxyStatus: result.proxy_status,
+            tlsBegan: result.tls_began,
+            transport: flight.transport,
+            privateNetworkSwitch: flight.call.privateNetworkSwitch,
+            followedRedirect: flight.redirects > 0
+        )
+    }
+}

@@ -22,38 +22,17 @@ public struct TransferProgress: Equatable, Sendable {
     public var deadline: UInt64?
 }
 
-extension HTTPAgent {
-    /// The progress of the call in a slot. Nil if the slot has no call.
+extension TransferProgress {
+    /// The progress that libcurl reports. It reads values that libcurl keeps for each transfer anyway.
     ///
-    /// It reads values that libcurl keeps for each transfer anyway.
-    public func progress(slot: Int) -> TransferProgress? {
-        if let short = shortCalls[slot], short.isWaiting {
-            return TransferProgress(
-                slot: slot, sent: 0, received: 0, phase: .descriptor, since: UInt64(max(0, short.since)))
-        }
-        guard flights.indices.contains(slot), let flight = flights[slot] else { return nil }
-        return unsafe progress(of: flight, ccurl_transfer_progress(flight.transfer.handle))
-    }
-
-    private func progress(of flight: Flight, _ p: ccurl_progress) -> TransferProgress {
-        let slot = flight.transfer.slot
-        let file = downloads.isEmpty ? nil : downloadProgress(slot: slot)
-        var progress = TransferProgress(
+    /// - Parameter file: the bytes of the file that the answer goes to; nil: none.
+    init(_ p: ccurl_progress, slot: Int, file: DownloadProgress?) {
+        self.init(
             slot: slot, sent: p.sent, sendTotal: p.send_total > 0 ? p.send_total : nil,
             received: file?.bytesDone ?? p.received,
             receiveTotal: file?.bytesTotal ?? (p.receive_total > 0 ? p.receive_total : nil),
-            phase: HTTPAgent.phase(p.phase), since: p.phase_ns > 0 ? UInt64(p.phase_ns) : nil,
+            phase: TransferProgress.phase(p.phase), since: p.phase_ns > 0 ? UInt64(p.phase_ns) : nil,
             deadline: p.deadline_ns > 0 ? UInt64(p.deadline_ns) : nil)
-        if let awaited = awaitedNames[slot] {
-            (progress.phase, progress.since) = (.dns, UInt64(max(0, awaited.since)))
-        } else if openingUploads.contains(slot) {
-            progress.phase = .file
-        }
-        switch downloads[slot]?.phase {
-        case .opening, .settling: progress.phase = .file
-        case .asking, .keeping, .writing, nil: break
-        }
-        return progress
     }
 
     private static func phase(_ phase: ccurl_phase) -> CallPhase {

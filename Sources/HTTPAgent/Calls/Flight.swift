@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CCurl
 import JobModel
 
 /// One running call: its handle, and the values that a redirect may change.
@@ -33,6 +34,19 @@ struct Flight {
         authorization = url.authorization
         method = call.method
         transport = call.transport
+    }
+
+    /// Adds time and bytes of a sending that ended without an outcome.
+    mutating func add(_ result: ccurl_result) {
+        unsafe elapsedMicroseconds += result.total_us
+        unsafe bytesSent += result.bytes_sent
+        unsafe bytesReceived += result.bytes_received
+    }
+
+    /// Whether the call follows an answer.
+    func follows(_ result: ccurl_result) -> Bool {
+        unsafe RedirectRules.isFollowed(
+            Int(result.status), hasLocation: result.location != nil, maxRedirects: call.limits.maxRedirects)
     }
 
     /// Whether the request sends a body, possibly an empty one. POST, PUT and PATCH without a body send

@@ -19,8 +19,8 @@ import JobModel
     private(set) var url: CallURL?
 
     /// Creates a handle. Nil without memory.
-    init?(in loop: OpaquePointer, pool: TransportPool? = nil) {
-        guard let handle = unsafe ccurl_transfer_create(loop, pool?.handle) else { return nil }
+    init?(in loop: CurlLoop, pool: TransportPool? = nil) {
+        guard let handle = unsafe ccurl_transfer_create(loop.handle, pool?.handle) else { return nil }
         unsafe self.handle = handle
         self.pool = pool
     }
@@ -133,6 +133,9 @@ import JobModel
 
     /// Removes it from its pool, running or not.
     func stop() { unsafe ccurl_transfer_stop(handle) }
+
+    /// The facts about its sending. Its pointers are valid until the next change of the transfer.
+    var result: ccurl_result { unsafe ccurl_transfer_result(handle) }
 
     /// Prepares it for another call, and frees large buffers.
     func clear() {

@@ -12,3 +12,8 @@ public struct SocketChange: Equatable, Sendable {
     /// Whether to stop waiting on it. The descriptor may be closed already, so a failed removal is no error.
     public var isRemoval: Bool { !wantsRead && !wantsWrite }
 }
+
+extension SocketChange {
+    /// A wait until the descriptor can be read.
+    init(reading descriptor: Int32) { self.init(descriptor: descriptor, wantsRead: true, wantsWrite: false) }
+}

@@ -8,7 +8,7 @@ import JobModel
     let handle: OpaquePointer
     /// How many of its handles work on calls. The pool must live while there are any.
     var inUse = 0
-    /// The number of the agent's last call with this transport. The pool with the lowest number has been idle for
+    /// The number of the last call with this transport. The pool with the lowest number has been idle for
     /// longest.
     var lastUse = 0
     private var idle: [CurlTransfer] = []
@@ -16,7 +16,7 @@ import JobModel
     private static let idleHandles = 64
 
     /// Checks all settings that can be checked without opening a file or socket.
-    init(_ transport: Transport, in loop: OpaquePointer) throws(CallRefusal) {
+    init(_ transport: Transport, in loop: CurlLoop) throws(CallRefusal) {
         let proxy = try transport.proxy.map { text throws(CallRefusal) in try ProxyAddress(text) }
         try TransportPool.checkFiles(transport)
         try TransportPool.checkPins(transport.pins)
@@ -38,7 +38,7 @@ import JobModel
                 proxy: text(proxyURL), proxy_user: text(user), proxy_password: text(password),
                 interface: text(interface), ca_file: text(ca), certificate_file: text(certificate),
                 key_file: text(key), pins: text(pins))
-            return unsafe ccurl_transport_create(loop, &settings)
+            return unsafe ccurl_transport_create(loop.handle, &settings)
         }
         guard let made = unsafe made else {
             throw CallRefusal(

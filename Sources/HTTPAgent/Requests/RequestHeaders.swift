@@ -37,6 +37,24 @@ enum RequestHeaders {
         return nil
     }
 
+    /// Checks all headers that a call sets itself.
+    static func check(_ call: HTTPCall) throws(CallRefusal) {
+        var size = 0
+        for header in call.headers {
+            if let refusal = refusal(of: header) { throw CallRefusal(.badHeader, refusal) }
+            size += header.name.utf8.count + header.value.utf8.count
+        }
+        guard size <= limit else {
+            throw CallRefusal(
+                .badHeader,
+                "the headers have \(size) bytes, more than the limit of \(limit); send large values in the body"
+            )
+        }
+        if case .bytes(_, let type?) = call.body, let refusal = refusal(of: HTTPHeader("Content-Type", type)) {
+            throw CallRefusal(.badHeader, refusal)
+        }
+    }
+
     /// The most bytes of all lines of a call. libcurl takes 1 MiB for headers and URL together, and reports more as a
     /// lack of memory.
     static let limit = 500_000

@@ -1,36 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
 import JobModel
 
-extension HTTPAgent {
-    /// A handle of a transport. Its pools are created with the first call.
-    func takeTransfer(for transport: Transport) throws(CallRefusal) -> CurlTransfer {
-        let pool: TransportPool
-        if let known = transports[transport] {
-            pool = known
-        } else {
-            forgetTransports()
-            pool = unsafe try TransportPool(transport, in: loop)
-            transports[transport] = pool
-        }
-        guard let transfer = unsafe pool.takeIdle() ?? CurlTransfer(in: loop, pool: pool) else {
-            throw CallRefusal(.internal, "libcurl could not create a handle for the service's transport: out of memory")
-        }
-        transportUses += 1
-        pool.lastUse = transportUses
-        pool.inUse += 1
-        return transfer
-    }
-
-    /// Makes room for one more transport: closes the connections of the transport that has been idle for longest.
-    private func forgetTransports() {
-        guard transports.count >= keptTransports else { return }
-        let unused = transports.filter { $0.value.inUse == 0 }
-        if let oldest = unused.min(by: { $0.value.lastUse < $1.value.lastUse }) { transports[oldest.key] = nil }
-    }
-
-    /// Gives a handle the data that all sendings of the call share: the body, the jar and the room for the answer.
-    func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
+/// Gives a handle the data that all sendings of its call share: the body, the jar and the room for the answer.
+enum BodyLoader {
+    /// Checks body and jar of a call and copies them into its handle.
+    static func load(_ call: HTTPCall, into transfer: CurlTransfer) throws(CallRefusal) {
         transfer.setRoom(call.answerRoom)
         let hasMemory: Bool
         switch call.body {
@@ -50,14 +24,14 @@ extension HTTPAgent {
         if call.usesCookies { try setCookies(call, in: transfer) }
     }
 
-    private func setBody(_ bytes: [UInt8], of call: HTTPCall, in transfer: CurlTransfer) -> Bool {
+    private static func setBody(_ bytes: [UInt8], of call: HTTPCall, in transfer: CurlTransfer) -> Bool {
         guard call.compressesBody, !bytes.isEmpty, call.method != .head else { return transfer.setBody(bytes) }
         // A body that is encoded already is sent unchanged.
         let isEncoded = call.headers.contains { $0.name.lowercased() == "content-encoding" }
         return isEncoded ? transfer.setBody(bytes) : transfer.setGzipBody(bytes)
     }
 
-    private func check(_ parts: [BodyPart]) throws(CallRefusal) {
+    private static func check(_ parts: [BodyPart]) throws(CallRefusal) {
         guard !parts.isEmpty else { throw CallRefusal(.config, "body_parts holds no part; leave it out instead") }
         for part in parts {
             if let type = part.type, let refusal = RequestHeaders.refusal(of: HTTPHeader("Content-Type", type)) {
@@ -73,7 +47,7 @@ extension HTTPAgent {
     }
 
     /// Builds the body from these parts. Their files are open.
-    func add(_ parts: [BodyPart], _ files: [UploadFile], to transfer: CurlTransfer) throws(CallRefusal) {
+    static func add(_ parts: [BodyPart], _ files: [UploadFile], to transfer: CurlTransfer) throws(CallRefusal) {
         var files = files[...]
         for part in parts {
             var filename = part.filename
@@ -93,7 +67,7 @@ extension HTTPAgent {
         }
     }
 
-    private func setCookies(_ call: HTTPCall, in transfer: CurlTransfer) throws(CallRefusal) {
+    private static func setCookies(_ call: HTTPCall, in transfer: CurlTransfer) throws(CallRefusal) {
         try CookieLines.check(call.cookies)
         // The request has one Cookie header, so the job's own cookies go into the jar's line.
         let own = call.headers.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
