@@ -5,12 +5,8 @@
 /// A claim visits tracks by priority. Tracks of one priority take turns. Each is read from its watermark on, which
 /// skips leased and dead rows. A survey finds unknown tracks, and rows below the watermark that were committed late.
 ///
-/// A plan costs as much as its visits, at most 64, however many tracks are known. The tracks with work stand in lines
-/// for each priority (see `TrackLevel`), the others in one line after them. Up to 4096 tracks are known, and a later
-/// survey finds the others again.
-///
-/// Tracks of a lane with limits are *parked* outside of the lines while the worker holds no permit of the lane. So a
-/// lane at its limit costs no visits.
+/// A plan costs as much as its visits, at most 64, however many tracks are known, because the tracks stand in lines (see
+/// `TrackLines`). Up to 4096 tracks are known, and a later survey finds the others again.
 public struct KnownTracks: Sendable {
     /// The most tracks of a claim. Each costs one index descent.
     public static let visitLimit = 64
@@ -57,80 +53,69 @@ public struct KnownTracks: Sendable {
         var surveys: UInt64
     }
 
-    struct Entry: Sendable {
-        var priority: Int16
-        /// The watermark. The next visit takes rows after it.
-        var mark: Int64
-        /// Whether the last visit or survey found work and did not exhaust it.
-        var isHot = true
-        /// Its place in its line.
-        var ticket: UInt64 = 0
-        /// The number of its lane if the lane has limits, otherwise 0.
-        var lane: Int32
-        var isParked = false
-        /// Whether this worker has claimed from it.
-        var isRegular = false
-        /// Whether the last survey saw a single row.
-        var isSingle = false
-        /// The last survey that saw work here, and the last one that moved the watermark back.
-        var sighted: UInt64
-        var steppedBack: UInt64 = 0
-        /// The last survey that saw work here, or the last one before a claim that brought rows.
-        var used: UInt64
-
-        init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64) {
-            self.priority = priority
-            self.mark = mark
-            self.lane = lane
-            self.sighted = sighted
-            used = sighted
-        }
-    }
-
-    var entries: [Int32: Entry] = [:]
-    /// The tracks with work, the highest priority first.
-    var hot: [TrackLevel] = []
-    /// The tracks without known work.
-    var cold = TrackLevel(priority: 0)
-    /// The tracks outside of the lines, by lane.
-    var parked: [Int32: [Int32]] = [:]
-    /// How many tracks of each lane hold work, parked ones included. Key 0 counts tracks of lanes without limits.
-    var hotInLane: [Int32: Int] = [:]
-    var surveys: UInt64 = 0
-    var tickets: UInt64 = 0
-    var regularsAreNext = false
+    private var lines = TrackLines()
+    private var surveys: UInt64 = 0
 
     /// An empty set of tracks. The first survey fills it.
     public init() {}
 
     /// How many tracks are known.
-    public var count: Int { entries.count }
+    public var count: Int { lines.count }
 
     /// Whether a track in the lines is known to hold work.
-    public var hasHotTracks: Bool { queued > 0 }
-
-    /// How many tracks with work stand in the lines.
-    var queued: Int { hot.reduce(0) { $0 + $1.count } }
+    public var hasHotTracks: Bool { lines.queued > 0 }
 
     /// Whether a claim could visit a track. False if all are parked.
-    public var canVisit: Bool { cold.count > 0 || hasHotTracks }
+    public var canVisit: Bool { lines.canVisit }
 
     /// The lowest priority of the tracks that are known to hold work.
-    public var lowestPriority: Int16? { hot.last { $0.count > 0 }?.priority }
+    public var lowestPriority: Int16? { lines.lowestPriority }
 
     /// Whether tracks of a lane with limits are known to hold work.
-    public func isWanted(_ lane: Int32) -> Bool { hotInLane[lane] != nil }
+    public func isWanted(_ lane: Int32) -> Bool { lines.isWanted(lane) }
 
     /// Whether some known work is free of lane limits.
-    public var hasBacklog: Bool { hotInLane[0] != nil }
+    public var hasBacklog: Bool { lines.hasBacklog }
 
     /// How many rows a claim of `wanted` may bring: all of them, unless lane limits hold back all known work.
     public func expected(of wanted: Int, lanes: inout LanePermits, now: UInt64) -> Int {
-        guard !hasBacklog, !hotInLane.isEmpty, hotInLane.count <= KnownTracks.visitLimit else { return wanted }
-        // A claim also visits tracks without known work.
-        var rows = min(cold.count, 1)
-        for lane in hotInLane.keys where rows < wanted { rows += lanes.room(lane, wanted: wanted - rows, now: now) }
-        return rows
+        lines.expected(of: wanted, lanes: &lanes, now: now)
+    }
+
+    /// The tracks that a claim of `limit` rows visits, best first. Empty if none is known.
+    ///
+    /// Tracks with work come first, then the tracks whose last visit is oldest. Tracks of one priority share the slots
+    /// evenly, and slots in use count. Otherwise a track with long calls would soon hold all slots.
+    ///
+    /// If there are more tracks than rows, each track in its turn gets four rows, and the others wait for the next
+    /// claims. While tracks wait for their turn, no track of a lower priority is visited.
+    ///
+    /// - Parameter inFlight: how many calls run, by track.
+    public mutating func plan(limit: Int, inFlight: [Int32: Int] = [:]) -> [Visit] {
+        var lanes = LanePermits()
+        return plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: 0)
+    }
+
+    /// The same for lanes with limits. A visit takes at most the permits of its lane, and reserves them.
+    public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LanePermits, now: UInt64) -> [Visit] {
+        guard limit > 0, lines.count > 0 else { return [] }
+        var plan = VisitPlan(limit: limit, inFlight: inFlight, surveys: surveys, now: now)
+        let queuedBefore = lines.queued
+        plan.fill(from: &lines, lanes: &lanes)
+        // A track with room in its share was parked meanwhile. The other tracks get that room.
+        if plan.visits.isEmpty, hasHotTracks, lines.queued < queuedBefore {
+            return self.plan(limit: limit, inFlight: inFlight, lanes: &lanes, now: now)
+        }
+        return plan.visitsByPriority(lines)
+    }
+
+    /// A visit of the one announced track, while no other track is known to hold work. Nil if the claim must visit more
+    /// tracks.
+    ///
+    /// It ignores other jobs of the track, since those are announced as well.
+    public func visit(announced track: Int32) -> Visit? {
+        guard !lines.hasWork, let entry = lines[track], entry.lane == 0 else { return nil }
+        return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
     }
 
     /// Takes a survey: new tracks, tracks with work, and late rows, to which the watermark moves back.
@@ -141,17 +126,17 @@ public struct KnownTracks: Sendable {
 
     /// The same. Lanes with limits become known, and other lanes are dropped.
     public mutating func surveyReturned(_ sightings: [Sighting], lanes: inout LanePermits) {
-        defer { if !lanes.isEmpty { lanes.forget { !isWanted($0) && parked[$0] == nil } } }
+        defer { if !lanes.isEmpty { lanes.forget { !lines.isUsed($0) } } }
         surveys += 1
         for sighting in sightings {
             if sighting.lane != 0 { lanes.know(sighting.lane) }
-            guard var entry = entries[sighting.track] else {
+            guard var entry = lines[sighting.track] else {
                 // All rows below the first claimable row are leased or dead.
-                var entry = Entry(
+                var entry = TrackEntry(
                     priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: surveys)
                 entry.isSingle = !sighting.hasMore
-                joinHot(sighting.track, &entry)
-                entries[sighting.track] = entry
+                lines.joinHot(sighting.track, &entry)
+                lines[sighting.track] = entry
                 continue
             }
             entry.sighted = surveys
@@ -161,158 +146,29 @@ public struct KnownTracks: Sendable {
                 entry.mark = sighting.firstSeq - 1
                 entry.steppedBack = surveys
             }
-            if entry.lane != sighting.lane { move(sighting.track, &entry, to: sighting.lane) }
-            if !entry.isHot {
-                if !entry.isParked { cold.left(isRegular: false) }
-                joinHot(sighting.track, &entry)
-            }
-            entries[sighting.track] = entry
+            if entry.lane != sighting.lane { lines.move(sighting.track, &entry, to: sighting.lane) }
+            if !entry.isHot { lines.becomeHot(sighting.track, &entry) }
+            lines[sighting.track] = entry
         }
-        if surveys % 256 == 0 { forgetUnused() }
-        forget()
-        tidy()
-    }
-
-    private mutating func forgetUnused() {
-        for (track, entry) in entries where !entry.isHot && entry.used + KnownTracks.surveysKept < surveys {
-            entries[track] = nil
-            if entry.isParked {
-                parked[entry.lane]?.removeAll { $0 == track }
-                if parked[entry.lane]?.isEmpty == true { parked[entry.lane] = nil }
-            } else {
-                cold.left(isRegular: false)
-            }
-        }
-    }
-
-    /// Reduces the known tracks to three quarters of the limit. Tracks without work go first, the longest unused one
-    /// first. Then tracks of the lowest priority go, new ones before regular ones, the latest first.
-    private mutating func forget() {
-        guard entries.count > KnownTracks.memoryLimit else { return }
-        let tracks = entries.map { (track: $0.key, entry: $0.value) }.sorted { one, other in
-            if one.entry.isHot != other.entry.isHot { return other.entry.isHot }
-            if !one.entry.isHot { return one.entry.ticket < other.entry.ticket }
-            if one.entry.priority != other.entry.priority { return one.entry.priority < other.entry.priority }
-            if one.entry.isRegular != other.entry.isRegular { return other.entry.isRegular }
-            return one.entry.ticket > other.entry.ticket
-        }
-        for (track, entry) in tracks.prefix(entries.count - KnownTracks.memoryLimit * 3 / 4) {
-            entries[track] = nil
-            if entry.isHot { countHot(entry.lane, -1) }
-            guard !entry.isParked else { continue }
-            if !entry.isHot {
-                cold.left(isRegular: false)
-            } else if let index = hot.firstIndex(where: { $0.priority == entry.priority }) {
-                hot[index].left(isRegular: entry.isRegular)
-            }
-        }
-        parked = parked.mapValues { tracks in tracks.filter { entries[$0] != nil } }.filter { !$0.value.isEmpty }
-    }
-
-    /// Moves a track after its lane has got limits or lost them.
-    private mutating func move(_ track: Int32, _ entry: inout Entry, to lane: Int32) {
-        if entry.isHot { countHot(entry.lane, -1) }
-        if entry.isParked {
-            parked[entry.lane]?.removeAll { $0 == track }
-            if parked[entry.lane]?.isEmpty == true { parked[entry.lane] = nil }
-            entry.isParked = false
-            entry.lane = lane
-            let isHot = entry.isHot
-            entry.isHot = false
-            if isHot { joinHot(track, &entry) } else { joinCold(track, &entry) }
-            return
-        }
-        entry.lane = lane
-        if entry.isHot { countHot(lane, 1) }
+        let surveys = surveys
+        if surveys % 256 == 0 { lines.removeCold { $0.used + KnownTracks.surveysKept < surveys } }
+        // Too many tracks are reduced to three quarters of the limit.
+        if lines.count > KnownTracks.memoryLimit { lines.remove(lines.count - KnownTracks.memoryLimit * 3 / 4) }
+        lines.tidy()
     }
 
     /// Puts tracks back into their lines if their lanes have permits. Returns whether one of them holds work.
-    public mutating func unpark(_ lanes: inout LanePermits, now: UInt64) -> Bool {
-        var isFound = false
-        for (lane, tracks) in parked where isWanted(lane) && lanes.room(lane, now: now) > 0 {
-            parked[lane] = nil
-            for track in tracks {
-                guard var entry = entries[track], entry.isParked else { continue }
-                entry.isParked = false
-                if entry.isHot {
-                    countHot(lane, -1)
-                    joinHot(track, &entry)
-                    isFound = true
-                } else {
-                    joinCold(track, &entry)
-                }
-                entries[track] = entry
-            }
-        }
-        return isFound
-    }
-
-    private mutating func countHot(_ lane: Int32, _ change: Int) {
-        let count = hotInLane[lane, default: 0] + change
-        hotInLane[lane] = count > 0 ? count : nil
-    }
-
-    private mutating func joinHot(_ track: Int32, _ entry: inout Entry) {
-        tickets += 1
-        entry.ticket = tickets
-        entry.isHot = true
-        countHot(entry.lane, 1)
-        guard !entry.isParked else { return }
-        let index = hot.firstIndex { $0.priority <= entry.priority } ?? hot.endIndex
-        if index == hot.endIndex || hot[index].priority != entry.priority {
-            hot.insert(TrackLevel(priority: entry.priority), at: index)
-        }
-        hot[index].join(track, ticket: tickets, isRegular: entry.isRegular)
-    }
-
-    /// Moves a track from the line of its priority to the line without work.
-    private mutating func leaveHot(_ track: Int32, _ entry: inout Entry) {
-        countHot(entry.lane, -1)
-        guard !entry.isParked else {
-            entry.isHot = false
-            return
-        }
-        if let index = hot.firstIndex(where: { $0.priority == entry.priority }) {
-            hot[index].left(isRegular: entry.isRegular)
-        }
-        joinCold(track, &entry)
-    }
-
-    private mutating func joinCold(_ track: Int32, _ entry: inout Entry) {
-        tickets += 1
-        entry.ticket = tickets
-        entry.isHot = false
-        cold.join(track, ticket: tickets, isRegular: false)
-    }
-
-    mutating func tidy() {
-        let known = entries
-        let isValid = { (place: TrackRotation.Place) in known[place.track]?.ticket == place.ticket }
-        for index in hot.indices { hot[index].tidy(isValid) }
-        cold.tidy(isValid)
-    }
+    public mutating func unpark(_ lanes: inout LanePermits, now: UInt64) -> Bool { lines.unpark(&lanes, now: now) }
 
     /// Moves the watermark back to a row that this worker had claimed and that is ready again. The next claim begins
     /// there.
     public mutating func stepBack(_ track: Int32, to seq: Int64) {
-        guard var entry = entries[track], entry.mark >= seq else { return }
+        guard var entry = lines[track], entry.mark >= seq else { return }
         // Claims under way were planned before this, so they do not count as visits of the row.
         surveys += 1
         entry.mark = seq - 1
         entry.steppedBack = surveys
-        entries[track] = entry
-    }
-
-    /// Records that a claim has brought rows of the track.
-    private mutating func becomeRegular(_ track: Int32, _ entry: inout Entry) {
-        defer { entry.isRegular = true }
-        guard entry.isHot, !entry.isParked, let index = hot.firstIndex(where: { $0.priority == entry.priority }) else {
-            return
-        }
-        tickets += 1
-        entry.ticket = tickets
-        hot[index].left(isRegular: false)
-        hot[index].join(track, ticket: tickets, isRegular: true)
+        lines[track] = entry
     }
 
     /// Takes the result of a claim: for each visit in order the number of rows, and the last seq among them.
@@ -321,7 +177,7 @@ public struct KnownTracks: Sendable {
     public mutating func claimReturned(_ visits: [Visit], limit: Int, found: [Int32: (count: Int, last: Int64)]) {
         var total = 0
         for visit in visits {
-            guard var entry = entries[visit.track] else { continue }
+            guard var entry = lines[visit.track] else { continue }
             let rows = found[visit.track]?.count ?? 0
             // A visit that was planned before a step back began above the late row. Only a visit from below may move
             // the watermark past that row.
@@ -333,18 +189,17 @@ public struct KnownTracks: Sendable {
                 entry.isSingle = false
                 entry.used = surveys
             }
-            if rows > 0, !wasSingle, !entry.isRegular { becomeRegular(visit.track, &entry) }
+            if rows > 0, !wasSingle, !entry.isRegular { lines.becomeRegular(visit.track, &entry) }
             if total < limit {
                 let hasMore = !wasSingle && (rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit))
                 if hasMore && !entry.isHot {
-                    if !entry.isParked { cold.left(isRegular: false) }
-                    joinHot(visit.track, &entry)
+                    lines.becomeHot(visit.track, &entry)
                 } else if !hasMore && entry.isHot && entry.sighted <= visit.surveys {
-                    leaveHot(visit.track, &entry)
+                    lines.becomeCold(visit.track, &entry)
                 }
             }
             total += rows
-            entries[visit.track] = entry
+            lines[visit.track] = entry
         }
     }
 }

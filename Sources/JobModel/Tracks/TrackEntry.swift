@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a worker knows of one track.
+struct TrackEntry: Sendable {
+    var priority: Int16
+    /// The watermark. The next visit takes rows after it.
+    var mark: Int64
+    /// Whether the last visit or survey found work and did not exhaust it.
+    var isHot = true
+    /// Its place in its line.
+    var ticket: UInt64 = 0
+    /// The number of its lane if the lane has limits, otherwise 0.
+    var lane: Int32
+    var isParked = false
+    /// Whether this worker has claimed from it.
+    var isRegular = false
+    /// Whether the last survey saw a single row.
+    var isSingle = false
+    /// The last survey that saw work here, and the last one that moved the watermark back.
+    var sighted: UInt64
+    var steppedBack: UInt64 = 0
+    /// The last survey that saw work here, or the last one before a claim that brought rows.
+    var used: UInt64
+
+    init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64) {
+        self.priority = priority
+        self.mark = mark
+        self.lane = lane
+        self.sighted = sighted
+        used = sighted
+    }
+}
