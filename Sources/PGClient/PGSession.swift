@@ -53,51 +53,30 @@ internal import CPostgres
     }
 
     /// An event about the connection that `next` has not returned yet.
-    enum Notice {
+    private enum Notice {
         case ready
         case lost(PGError, [UInt64])
         case retryAt(UInt64)
     }
 
-    /// The state of a statement on this connection. Until the server has confirmed it, further groups send the text. If
-    /// the first group fails before its `PREPARE`, the others must not fail with it.
-    struct Prepared {
-        var statement: PGStatement
-        var name: String
-        var isConfirmed: Bool
-    }
-
     private let configuration: Configuration
-    var machine: PGSessionMachine
-    var link: PGLink?
-    var pipeline = PGPipeline()
-    var group = PGGroup()
-    var notices: [Notice] = []
-    var prepared: [ObjectIdentifier: Prepared] = [:]
-    /// Why the connection has ended, while earlier answers are still being returned.
-    var dying: PGError?
-    /// Why the `PREPARE` or the opening before a statement failed. That statement reports it.
-    var prepareError: PGError?
-    var isGroupOpen = false
-    var flushPending = false
-    var now: UInt64 = 0
+    private var machine: PGSessionMachine
+    private var dialer: PGDialer
+    var stream: PGStatementStream
+    private var notices: [Notice] = []
+    private var now: UInt64 = 0
     /// When bytes were last sent or received, or when the first statement after an idle time was sent.
-    var heardAt: UInt64 = 0
+    private var heardAt: UInt64 = 0
     /// The server process of a connection that was closed for its silence, until another connection can end it.
     private var silentProcess: Int32?
-    private var string: PGConnectionString
-    /// By how many hosts the list was rotated.
-    private var hostShift = 0
-    private var preparedCount = 0
-    private var connectWrites = true
-    private var generation: UInt64 = 0
     private var random = SystemRandomNumberGenerator()
 
     /// A session that is not started.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
-        string = configuration.string
         machine = PGSessionMachine(policy: configuration.policy)
+        dialer = PGDialer(configuration.string)
+        stream = PGStatementStream(prepares: configuration.prepares, openings: configuration.openings)
     }
 
     /// The state of the connection.
@@ -105,46 +84,35 @@ internal import CPostgres
 
     /// Whether statements can be sent.
     public var isReady: Bool {
-        if case .ready = machine.state { dying == nil } else { false }
+        if case .ready = machine.state { !stream.isDying } else { false }
     }
 
     /// The number of attempts to connect.
-    public private(set) var attempts = 0
-
-    /// The connection for libpq's functions.
-    var raw: OpaquePointer? {
-        switch link {
-        case .some(let link): unsafe link.raw
-        case .none: nil
-        }
-    }
+    public var attempts: Int { dialer.attempts }
 
     /// The process id of the server, 0 without a connection. C: `PQbackendPID`.
     public var processID: Int32 {
-        guard let raw = unsafe raw else { return 0 }
+        guard let raw = unsafe dialer.raw else { return 0 }
         return unsafe PQbackendPID(raw)
     }
 
     /// The socket to poll; nil without a connection. Read it again after each call of `process`, `next` and `send`.
     public var interest: PGSessionInterest? {
-        guard let raw = unsafe raw, case let descriptor = unsafe PQsocket(raw), descriptor >= 0 else { return nil }
-        if case .connecting = machine.state {
-            return PGSessionInterest(
-                descriptor: descriptor, read: !connectWrites, write: connectWrites, generation: generation)
-        }
-        return PGSessionInterest(descriptor: descriptor, read: true, write: flushPending, generation: generation)
+        var isConnecting = false
+        if case .connecting = machine.state { isConnecting = true }
+        return dialer.interest(isConnecting: isConnecting, hasOutput: stream.hasOutput)
     }
 
     /// When `process` and `next` are due although the socket is not ready; nil if never. 0: an event waits.
-    public var nextDeadline: UInt64? { dying == nil && notices.isEmpty ? machine.deadline ?? answerDue : 0 }
+    public var nextDeadline: UInt64? { !stream.isDying && notices.isEmpty ? machine.deadline ?? answerDue : 0 }
 
     /// Since when the server has been silent while it owes an answer. Nil if it owes none.
-    public var silentSince: UInt64? { isReady && !pipeline.isEmpty ? heardAt : nil }
+    public var silentSince: UInt64? { isReady && !stream.isEmpty ? heardAt : nil }
 
     /// When the server's silence exceeds the limit.
     private var answerDue: UInt64? {
         guard let limit = configuration.answerTimeout, let silentSince else { return nil }
-        return silentSince + limit * UInt64(max(1, pipeline.statementsOfGroup))
+        return silentSince + limit * UInt64(max(1, stream.pipeline.statementsOfGroup))
     }
 
     /// Begins to connect. Later calls have no effect.
@@ -161,10 +129,11 @@ internal import CPostgres
         if readable || writable { heardAt = now }
         switch machine.state {
         case .connecting:
-            if connectWrites ? writable : readable { advance() }
+            if dialer.awaitsWrite ? writable : readable { advance() }
         case .settingUp, .ready:
-            if readable { consume() }
-            if writable && flushPending { flush() }
+            guard let raw = unsafe dialer.raw else { break }
+            if readable { unsafe stream.consume(raw) }
+            if writable && stream.hasOutput { unsafe stream.flush(raw) }
         case .stopped, .backingOff, .closed:
             break
         }
@@ -172,15 +141,8 @@ internal import CPostgres
             perform(machine.deadlineReached(now: now, random: random.next()))
         }
         // After a suspension of this process the answer may be in the socket, unread.
-        if let due = answerDue, now >= due, !hasInput {
+        if let due = answerDue, now >= due, !dialer.hasInput {
             giveUp("no answer from the server for \((now - heardAt) / 1_000_000_000) s", now: now)
-        }
-    }
-
-    private var hasInput: Bool {
-        switch link {
-        case .some(let link): link.hasInput
-        case .none: false
         }
     }
 
@@ -202,12 +164,12 @@ internal import CPostgres
     }
 
     /// Ends the connection for a reason. The owner gets the machine's decision about the next one.
-    mutating func end(_ error: PGError) {
+    private mutating func end(_ error: PGError) {
         perform(machine.failed(now: now, random: random.next()), error)
     }
 
     /// Carries out the machine's decisions. No other code does.
-    mutating func perform(_ action: PGSessionMachine.Action, _ error: PGError? = nil) {
+    private mutating func perform(_ action: PGSessionMachine.Action, _ error: PGError? = nil) {
         switch action {
         case .none:
             break
@@ -222,89 +184,111 @@ internal import CPostgres
             notices.append(.lost(error ?? PGError(.lost, operation: "", "connection lost"), unanswered))
             notices.append(.retryAt(retryAt))
         case .timeOut(let retryAt):
-            // The silent host moves to the end of the list and stays there. The host that answered instead stays in
-            // front. So a lost session is back at once, without waiting for the time limit of the silent host.
-            if let place = link?.place { hostShift += string.steps(behind: place) }
+            dialer.skipSilentHost()
             let seconds = configuration.policy.connectTimeout / 1_000_000_000
-            let text = "no answer within \(seconds) s from \(string.summary)"
+            let text = "no answer within \(seconds) s from \(dialer.summary)"
             notices.append(.lost(PGError(.timeout, operation: "PQconnectPoll", text), disconnect()))
             notices.append(.retryAt(retryAt))
         case .close:
             _ = disconnect()
-            group.removeAll()
+            stream.removeAnswers()
             notices.removeAll()
         }
     }
 
     private mutating func connect() {
-        attempts += 1
-        generation += 1
-        connectWrites = true
-        string = configuration.string.rotated(by: hostShift)
         do throws(PGError) {
-            link = try PGLink.start(string)
+            try dialer.connect()
         } catch {
             end(error)
         }
     }
 
     private mutating func advance() {
-        let progress: PGLink.Progress
-        switch link {
-        case .some(let link): progress = link.step(string)
-        case .none: return
-        }
-        switch progress {
-        case .reading:
-            connectWrites = false
-            generation += 1
-        case .writing:
-            connectWrites = true
-            generation += 1
-        case .connected:
-            generation += 1
-            perform(machine.connected())
-        case .failed(let error):
-            end(error)
+        switch dialer.advance() {
+        case .reading, .writing, nil: break
+        case .connected: perform(machine.connected())
+        case .failed(let error): end(error)
         }
     }
 
     private mutating func setUp() {
-        guard let raw = unsafe raw else { return }
+        guard let raw = unsafe dialer.raw else { return }
         guard unsafe PQsetnonblocking(raw, 1) == 0, unsafe PQenterPipelineMode(raw) == 1 else {
-            return fail("PQenterPipelineMode")
+            return unsafe stream.fail("PQenterPipelineMode", raw)
         }
         var statements = configuration.setUp
         if let silentProcess, let sql = configuration.terminationSQL?(silentProcess) { statements.insert(sql, at: 0) }
         silentProcess = nil
-        for statement in statements {
-            guard unsafe PQsendQueryParams(raw, statement, 0, nil, nil, nil, nil, 1) == 1 else {
-                return fail("PQsendQueryParams")
-            }
-            pipeline.append(.setUp)
-        }
-        guard unsafe PQpipelineSync(raw) == 1 else { return fail("PQpipelineSync") }
-        pipeline.append(.sync)
-        flush()
-    }
-
-    /// Parts of the private configuration for `PGSession+Pipeline.swift`.
-    var prepares: Bool { configuration.prepares }
-    var openings: [String] { configuration.openings }
-
-    /// A statement name that this connection has not used.
-    mutating func freshName(_ statement: PGStatement) -> String {
-        preparedCount += 1
-        return "\(statement.name)_\(preparedCount)"
+        unsafe stream.setUp(statements, raw)
     }
 
     private mutating func disconnect() -> [UInt64] {
-        link = nil
-        dying = nil
-        prepareError = nil
-        isGroupOpen = false
-        flushPending = false
-        prepared.removeAll(keepingCapacity: true)
-        return group.removeUnsettled() + pipeline.removeAll()
+        dialer.disconnect()
+        return stream.reset()
+    }
+
+    /// Sends one statement in its own transaction. The answer has the tag.
+    ///
+    /// - Throws: `.notReady`. Then the statement was not sent, and the tag gets no answer.
+    public mutating func send(
+        _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
+    ) throws(PGError) {
+        try append(statement, &parameters, tag: tag)
+        commit()
+    }
+
+    /// Adds a statement to the open group, or opens one. A group is one transaction, which `commit` ends.
+    ///
+    /// Call `commit` before returning to the loop. Before that, statements may not be sent yet.
+    ///
+    /// - Throws: `.notReady`. Then the statement was not sent, and the tag gets no answer.
+    public mutating func append(
+        _ statement: PGStatement, _ parameters: inout PGParameters, tag: UInt64
+    ) throws(PGError) {
+        guard isReady, let raw = unsafe dialer.raw else {
+            throw PGError(.notReady, operation: "PGSession.append", "there is no connection to the database")
+        }
+        if stream.isEmpty { heardAt = now }
+        try unsafe stream.append(statement, &parameters, tag: tag, raw)
+    }
+
+    /// Ends the open group and sends it. Without an open group it does nothing. C: `PQpipelineSync`.
+    public mutating func commit() {
+        if let raw = unsafe dialer.raw { unsafe stream.commit(raw) }
+    }
+
+    /// The next event, nil if all events that have arrived were returned.
+    ///
+    /// Statements may be sent between two calls.
+    public mutating func next() -> PGSessionEvent? {
+        while true {
+            if let answer = stream.nextAnswer() { return answer }
+            if let notice = takeNotice() { return notice }
+            // In these states the connection is in pipeline mode.
+            let isSettingUp: Bool
+            switch machine.state {
+            case .settingUp: isSettingUp = true
+            case .ready: isSettingUp = false
+            case .stopped, .connecting, .backingOff, .closed: return nil
+            }
+            guard let raw = unsafe dialer.raw else { return nil }
+            switch unsafe stream.advance(raw, isSettingUp: isSettingUp) {
+            case .idle: return nil
+            case .notification(let arrived): return .notification(arrived)
+            case .answered: break
+            case .settled: perform(machine.setUpDone(now: now))
+            case .ended(let error): end(error)
+            }
+        }
+    }
+
+    private mutating func takeNotice() -> PGSessionEvent? {
+        guard !notices.isEmpty else { return nil }
+        switch notices.removeFirst() {
+        case .ready: return .ready
+        case .lost(let error, let tags): return .lost(error, unanswered: tags)
+        case .retryAt(let moment): return .retryAt(moment)
+        }
     }
 }

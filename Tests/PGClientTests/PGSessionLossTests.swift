@@ -40,7 +40,7 @@ struct PGSessionLossTests {
         var loop = try SessionLoop(database)
         #expect(try loop.runUntilReady())
         loop.forget()
-        loop.session.pipeline.append(.statement(tag: 7, PGSessionTests.echo))
+        loop.session.stream.pipeline.append(.statement(tag: 7, PGSessionTests.echo))
         #expect(try loop.run { $0.contains(.ready) })
         let told = loop.told
         #expect(told == [.lost([7]), .retry, .ready])
