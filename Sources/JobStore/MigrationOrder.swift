@@ -7,7 +7,8 @@ internal import Migrations
 enum MigrationOrder {
     /// Sorts the files, and expands them as they are applied (see `PlannerHeader`).
     ///
-    /// A line `-- after: insert/a.sql, queue/b.sql` among the leading comments puts a file after others of its kind.
+    /// A line `-- after: insert/a.sql, queue/b.sql` among the leading comments puts a file after others of its kind. A
+    /// function with `-- after: views/c.sql` is applied among the views, because it returns rows of that view.
     ///
     /// - Throws: `files` for an unknown name, a cycle, a duplicate name or a bad planner header.
     static func sorted(_ files: [MigrationFile]) throws(StoreError) -> [MigrationFile] {
@@ -16,7 +17,7 @@ enum MigrationOrder {
         }
         var ordered: [MigrationFile] = []
         for kind in [MigrationFile.Kind.numbered, .function, .view] {
-            var waiting = files.filter { $0.kind == kind }.sorted { $0.name < $1.name }
+            var waiting = files.filter { stage(of: $0) == kind }.sorted { $0.name < $1.name }
             let names = Set(waiting.map(\.name))
             let before = Dictionary(uniqueKeysWithValues: waiting.map { ($0.name, after($0)) })
             var placed: Set<String> = []
@@ -41,10 +42,16 @@ enum MigrationOrder {
         file.kind == .numbered && header(file, "breaking").first != "no"
     }
 
-    /// The files that must precede this one. The header names them without the top folder, `functions` or `views`.
+    /// The files that must precede this one. The header names them without the top folder, `functions` or `views`. Only
+    /// a function that follows views names that folder.
     private static func after(_ file: MigrationFile) -> [String] {
         let top = file.name.split(separator: "/").dropLast().first.map { $0 + "/" } ?? ""
-        return header(file, "after").map { top + $0 }
+        return header(file, "after").map { $0.hasPrefix("views/") ? $0 : top + $0 }
+    }
+
+    /// The kind of files among which a file is applied.
+    private static func stage(of file: MigrationFile) -> MigrationFile.Kind {
+        after(file).contains { $0.hasPrefix("views/") } ? .view : file.kind
     }
 
     /// The words after `-- key:` in the comment that opens the file.

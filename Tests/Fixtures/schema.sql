@@ -3792,6 +3792,13 @@ CREATE FUNCTION postrider_internal.check_new_job() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.check_new_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.check_new_job TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.check_wait(p_id bigint, p_ticket bytea) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.server_routes[], p_tried integer[], OUT route postrider_internal.server_routes, OUT goes_on boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4905,6 +4912,15 @@ CREATE FUNCTION postrider_internal.has_callbacks(p_job postrider.jobs) RETURNS b
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.has_callbacks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_callbacks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.has_ended(p_id bigint, p_ticket bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_ended FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -7578,6 +7594,13 @@ CREATE FUNCTION postrider_internal.variant_key(p_key bytea, p_job postrider.jobs
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.variant_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.wait(id bigint, timeout interval) RETURNS SETOF postrider.job_status
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.waiting_by_counts(p_tree postrider_internal.trees) RETURNS postrider_internal.waiting_members
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

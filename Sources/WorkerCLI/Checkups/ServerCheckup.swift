@@ -7,7 +7,7 @@ internal import Reactor
 /// The findings of `worker doctor` about the PostgreSQL server.
 enum ServerCheckup {
     private enum Column: Int, PGColumn {
-        case version, isNewEnough, isStandby, fsync, waitsForDisk, autovacuum, oldestSeconds, seesAll, login
+        case version, isNewEnough, isStandby, fsync, waitsForDisk, autovacuum, oldestSeconds, waits, seesAll, login
 
         var sql: StaticString {
             switch self {
@@ -24,6 +24,19 @@ enum ServerCheckup {
                 (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
                    from pg_stat_activity a where a.pid <> pg_backend_pid()
                      and (a.backend_xmin is not null or a.backend_xid is not null)) as oldest_seconds
+                """
+            // A transaction of postrider.wait keeps its locks on the tables that retention drops.
+            case .waits:
+                """
+                (select string_agg(format('pid %s of %s (%s s)', w.pid, w.usename, w.seconds), ', '
+                                   order by w.seconds desc)
+                   from (select a.pid, a.usename,
+                                extract(epoch from clock_timestamp() - a.xact_start)::bigint as seconds
+                           from pg_stat_activity a
+                          where a.pid <> pg_backend_pid() and a.datname = current_database()
+                            and a.xact_start < clock_timestamp() - interval '5 s'
+                            and a.query ~* 'postrider[.]wait *[(]'
+                          order by a.xact_start limit 5) w) as waits
                 """
             case .seesAll: "pg_has_role('pg_read_all_stats', 'usage') as sees_all"
             case .login: "current_user::text as login"
@@ -77,6 +90,12 @@ enum ServerCheckup {
             oldReads(
                 answer.int64(0, Column.oldestSeconds), seesAll: answer.bool(0, Column.seesAll),
                 role: answer.text(0, Column.login)))
+        if let waits = answer.optionalText(0, Column.waits) {
+            findings.append(
+                Finding(
+                    .notice, "waits",
+                    "transactions with postrider.wait hold up retention: \(waits); commit after each wait"))
+        }
         return findings
     }
 

@@ -55,8 +55,8 @@ struct RoleTests {
             """)
         #expect(
             forClients == [
-                ["cancel_job"], ["expand_operation"], ["explain_job"], ["find_key_owner"], ["spec_duplicate"],
-                ["spec_values"], ["watch_places"],
+                ["cancel_job"], ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"],
+                ["has_ended"], ["spec_duplicate"], ["spec_values"], ["watch_places"],
             ])
         let forReaders = try queue.rows(
             """
@@ -67,10 +67,8 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["expand_operation"], ["explain_job"], ["find_key_owner"], ["newest_jobs"], ["queue_counts"],
-                ["routes_of"],
-                ["track_counts"], ["track_lanes"],
-                ["watch_places"],
+                ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"], ["has_ended"],
+                ["newest_jobs"], ["queue_counts"], ["routes_of"], ["track_counts"], ["track_lanes"], ["watch_places"],
             ])
         // A function that runs as the owner must not look names up in its caller's search_path.
         let loose = try queue.rows(
