@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
 internal import PGClient
 
 /// All facts about one job: its columns, the reason of its state, its attempts, its answer and its members.
@@ -11,6 +12,8 @@ struct JobPage: DashboardPage {
     private let why: String?
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
     private let answer: JobAnswer?
+    /// The request as a curl command; nil: there is none yet, or it is large.
+    private let curl: String?
 
     let path = "/jobs"
 
@@ -22,7 +25,7 @@ struct JobPage: DashboardPage {
         let list = JobPage.columns.map(\.expression).joined(separator: ", ")
         let job = try connection.query("select \(list) from postrider.job_status s where s.id = $1", &parameters)
         guard job.rowCount > 0 else {
-            (facts, why, tables, answer) = (nil, nil, [], nil)
+            (facts, why, tables, answer, curl) = (nil, nil, [], nil, nil)
             return
         }
         facts = JobPage.columns.indices.map { job.optionalText(0, $0) }
@@ -37,6 +40,25 @@ struct JobPage: DashboardPage {
         }
         self.tables = tables
         answer = try JobAnswer.read(id, connection)
+        curl = JobPage.curl(id, connection)
+    }
+
+    /// The curl command of a request whose body has at most 64 KiB. No value of a service is shown.
+    ///
+    /// It is read last: an error, like that of a step whose templates are not filled, ends the transaction.
+    private static func curl(_ id: Int64, _ connection: borrowing PGConnection) -> String? {
+        var parameters = PGParameters()
+        parameters.append(int64: id)
+        let small = try? connection.query(
+            """
+            select coalesce(sum(octet_length(v.text)), 0) <= 65536 as value
+              from postrider.jobs j
+             cross join lateral (
+               values (j.body::text), (j.body_json::text), (j.body_form::text), (j.body_parts::text)) v (text)
+             where j.id = $1 and j.kind = 'request' having count(*) > 0
+            """, &parameters)
+        guard let small, small.rowCount > 0, small.bool(0, PGValueColumn.value) else { return nil }
+        return try? JobCurl.command(id, connection, showsServices: false).get()
     }
 
     var title: String { "Job \(id)" }
@@ -64,6 +86,12 @@ struct JobPage: DashboardPage {
         }
         for (table, rows) in tables { table.write(rows, to: &html) }
         answer?.write(to: &html)
+        if let curl {
+            html.element("section") { html in
+                html.element("h2", "Request as a curl command")
+                html.element("pre", curl)
+            }
+        }
         html.element("section") { html in
             html.element("h2", "Commands for this job")
             html.element("pre", hasEnded ? "worker retry \(id)" : "worker cancel \(id)\nworker watch \(id)")
@@ -72,8 +100,13 @@ struct JobPage: DashboardPage {
 
     private static let columns = [
         Column("state", .state, "s.state"), Column("kind", .text, "s.kind"), Column("name", .text, "s.name"),
-        Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) end"),
-        Column("called URL", .code, "case when s.request_url <> s.url then s.request_url end"),
+        Column(
+            "call", .code,
+            "case when s.kind = 'request' then concat_ws(' ', s.method, postrider_internal.url_with_masked_query(s.url, '{}')) end"
+        ),
+        Column(
+            "called URL", .code,
+            "case when s.request_url <> postrider_internal.url_with_masked_query(s.url, '{}') then s.request_url end"),
         Column("status", .number, "s.status_code"), Column("last error", .text, "s.last_error"),
         Column("error", .text, "concat_ws(': ', s.error_code, s.error)"),
         Column("first failed job", .job, "s.failed_job_id"), Column("parent", .job, "s.parent_id"),
@@ -123,7 +156,9 @@ struct JobPage: DashboardPage {
         ViewTable(
             title: "Pages",
             columns: [
-                Column("page", .number, "page"), Column("url", .code, "url"), Column("status", .number, "status_code"),
+                Column("page", .number, "page"),
+                Column("url", .code, "postrider_internal.url_with_masked_query(url, '{}')"),
+                Column("status", .number, "status_code"),
                 Column("items", .number, "item_count"), Column("next", .code, "next"),
                 Column("fetched", .moment, "fetched_at"),
             ],

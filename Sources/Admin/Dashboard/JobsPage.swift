@@ -60,7 +60,10 @@ struct JobsPage: DashboardPage {
     static let columns = [
         Column("job", .job, "s.id"), Column("state", .state, "s.state"), Column("queue", .queue, "s.queue"),
         Column("lane", .text, "s.lane"), Column("name", .text, "coalesce(s.name, s.tag)"),
-        Column("call", .code, "case when s.kind = 'request' then concat_ws(' ', s.method, s.url) else s.kind end"),
+        Column(
+            "call", .code,
+            "case when s.kind = 'request' then concat_ws(' ', s.method, postrider_internal.url_with_masked_query(s.url, '{}')) else s.kind end"
+        ),
         Column("attempt", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
         Column("error_code", .word, "s.error_code"), Column("created", .moment, "s.created_at"),
         Column("due", .moment, "case when s.finished_at is null then s.run_at end"),

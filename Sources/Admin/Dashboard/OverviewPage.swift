@@ -85,7 +85,8 @@ struct OverviewPage: DashboardPage {
         title: "Latest failures",
         columns: [
             Column("job", .job, "id"), Column("state", .state, "state"), Column("ended", .moment, "finished_at"),
-            Column("queue", .queue, "queue"), Column("call", .code, "concat_ws(' ', method, url)"),
+            Column("queue", .queue, "queue"),
+            Column("call", .code, "concat_ws(' ', method, postrider_internal.url_with_masked_query(url, '{}'))"),
             Column("attempts", .number, "attempt"), Column("status", .number, "status_code"),
             Column("error_code", .word, "error_code"), Column("error", .text, "error"),
         ],

@@ -59,10 +59,7 @@ final class CallStarter {
             guard case .bytes(let body, _) = call.body else {
                 return refuse(slot, .internal, "this webhook has no body of bytes to sign; please report it")
             }
-            call.headers += [
-                HTTPHeader("webhook-id", stamp.id), HTTPHeader("webhook-timestamp", "\(stamp.time)"),
-                HTTPHeader("webhook-signature", keys.signature(id: stamp.id, time: stamp.time, body: body)),
-            ]
+            call.headers += stamp.headers(signature: keys.signature(id: stamp.id, time: stamp.time, body: body))
         }
         if let use = job.credential, let refusal = credentials.logIn(&call, with: use) {
             return shared.dispatcher.callRefused(slot: slot, refusal, now: now)

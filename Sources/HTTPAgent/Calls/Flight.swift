@@ -53,7 +53,10 @@ struct Flight {
     /// `Content-Length: 0` (RFC 9110 §8.6).
     ///
     /// HEAD never sends a body: libcurl would then wait for one in the answer, and §9.3.2 advises against it.
-    var sendsBody: Bool {
+    var sendsBody: Bool { Flight.sendsBody(method, call, keepsBody: keepsBody) }
+
+    /// Whether a request with this method sends the body of a call.
+    static func sendsBody(_ method: HTTPMethod, _ call: HTTPCall, keepsBody: Bool) -> Bool {
         switch method {
         case .post, .put, .patch: true
         case .head: false

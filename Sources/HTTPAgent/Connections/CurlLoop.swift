@@ -25,8 +25,11 @@ import JobModel
 
     deinit { unsafe ccurl_loop_destroy(handle) }
 
+    /// The User-Agent of calls that set none.
+    static var userAgent: String { "postrider/\(ProductVersion.current)" }
+
     private static func create(slots: Int, mostHeld: Int, caFile: String?) -> OpaquePointer? {
-        unsafe "postrider/\(ProductVersion.current)".withCString { agent in
+        unsafe CurlLoop.userAgent.withCString { agent in
             unsafe CurlLibrary.acceptedEncodings.withCString { encodings in
                 var settings = unsafe ccurl_settings(
                     max_connections: max(16, slots), most_held: Int32(clamping: mostHeld), user_agent: agent,

@@ -25,10 +25,7 @@ enum BodyLoader {
     }
 
     private static func setBody(_ bytes: [UInt8], of call: HTTPCall, in transfer: CurlTransfer) -> Bool {
-        guard call.compressesBody, !bytes.isEmpty, call.method != .head else { return transfer.setBody(bytes) }
-        // A body that is encoded already is sent unchanged.
-        let isEncoded = call.headers.contains { $0.name.lowercased() == "content-encoding" }
-        return isEncoded ? transfer.setBody(bytes) : transfer.setGzipBody(bytes)
+        call.sendsGzip ? transfer.setGzipBody(bytes) : transfer.setBody(bytes)
     }
 
     private static func check(_ parts: [BodyPart]) throws(CallRefusal) {
@@ -50,18 +47,14 @@ enum BodyLoader {
     static func add(_ parts: [BodyPart], _ files: [UploadFile], to transfer: CurlTransfer) throws(CallRefusal) {
         var files = files[...]
         for part in parts {
-            var filename = part.filename
             var bytes: [UInt8] = []
             var file: UploadFile?
             switch part.content {
             case .bytes(let content): bytes = content
-            case .file(let path):
-                file = files.popFirst()
-                filename = filename ?? path.split(separator: "/").last.map(String.init)
+            case .file: file = files.popFirst()
             }
-            // Without a type libcurl would guess it by the extension of the name.
-            let type = part.type ?? (filename == nil ? nil : "application/octet-stream")
-            guard transfer.addPart(part, filename: filename, type: type, bytes: bytes, file: file) else {
+            guard transfer.addPart(part, filename: part.sentFilename, type: part.sentType, bytes: bytes, file: file)
+            else {
                 throw .memory
             }
         }

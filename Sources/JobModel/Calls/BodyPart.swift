@@ -32,6 +32,15 @@ public struct BodyPart: Equatable, Sendable {
         self.maxBytes = maxBytes
     }
 
+    /// The filename on the wire: a file has one in any case.
+    public var sentFilename: String? {
+        guard filename == nil, case .file(let path) = content else { return filename }
+        return path.split(separator: "/").last.map(String.init)
+    }
+
+    /// The Content-Type on the wire. Without one libcurl would guess it by the extension of the name.
+    public var sentType: String? { type ?? (sentFilename == nil ? nil : "application/octet-stream") }
+
     /// Whether its bytes come from a file.
     public var isFile: Bool {
         if case .file = content { true } else { false }

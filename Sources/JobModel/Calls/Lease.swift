@@ -30,6 +30,14 @@ public struct WebhookStamp: Equatable, Sendable {
     /// The time in seconds since 1970, by the database's clock.
     public var time: Int64
 
+    /// The headers of a webhook (Standard Webhooks).
+    public func headers(signature: String) -> [HTTPHeader] {
+        [
+            HTTPHeader("webhook-id", id), HTTPHeader("webhook-timestamp", "\(time)"),
+            HTTPHeader("webhook-signature", signature),
+        ]
+    }
+
     /// A stamp.
     public init(id: String, time: Int64) {
         self.id = id

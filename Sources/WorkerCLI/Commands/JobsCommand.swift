@@ -52,7 +52,10 @@ enum JobsCommand {
         let columns = [
             "id", "state", "queue", "priority", "attempt", "method", "url", "status_code", "error_code", "created_at",
         ]
-        let list = columns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
+        let list = columns.map { column in
+            let shown = column == "url" ? "postrider_internal.url_with_masked_query(url, '{}')" : column
+            return "coalesce(\(shown)::text, '')"
+        }.joined(separator: ", ")
         let result = try connection.query("select \(list) \(source)", &parameters)
         let rows = (0..<result.rowCount).map { row in columns.indices.map { result.text(row, $0) } }
         Terminal.write(TextTable.format(columns.map { $0.uppercased() }, rows))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
 internal import JobModel
 internal import PGClient
 
@@ -8,11 +9,21 @@ enum ShowCommand {
     static let spec = CommandSpec(
         name: "show", group: .jobs,
         summary: "show a job, its answer and its attempts",
-        example: "show 42",
+        example: "show 42 --curl",
         operands: [JobCommands.id],
-        flags: [Database.flag],
+        flags: [
+            Database.flag,
+            Flag(
+                name: "curl", kind: .toggle, isOfLineOnly: true,
+                meaning: "print only the request, as a curl command that sends the same bytes"),
+        ],
+        details: [
+            "In the curl command, secrets are $POSTRIDER_SECRET, or $POSTRIDER_SECRET_1, _2 and so on. Set them as they",
+            "are sent: percent-encoded in a URL or form, escaped in a JSON text. Paths of files are below --files.",
+        ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
+            if arguments.isOn("curl") { return try printCurl(arguments.operands[0], connection) }
             do throws(PGError) {
                 guard try show(arguments.operands[0], connection) else {
                     return JobCommands.missing(arguments.operands[0])
@@ -45,13 +56,33 @@ enum ShowCommand {
         }
     }
 
+    /// Prints the request as a curl command.
+    private static func printCurl(
+        _ id: String, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> ExitCode {
+        do throws(PGError) {
+            switch try JobCurl.command(Int64(id) ?? 0, connection, showsServices: true) {
+            case .success(let command): Terminal.write(command + "\n")
+            case .failure(let reason):
+                Terminal.write("worker: ID: job \(id) has no curl command: \(reason.message)\n", to: .error)
+                return .usage
+            }
+            return .clean
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+
     /// Prints the job. False if it does not exist.
     private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
         let columns = try connection.query(
             """
-            select string_agg(format('s.%I', a.attname), ', ' order by a.attnum) as value
+            select string_agg(case a.attname
+                     when 'url' then 'postrider_internal.url_with_masked_query(s.url, ''{}'') as url'
+                     when 'response_headers' then 'postrider_internal.masked_json(s.response_headers) as response_headers'
+                     else format('s.%I', a.attname) end, ', ' order by a.attnum) as value
             from pg_attribute a
             where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
             """

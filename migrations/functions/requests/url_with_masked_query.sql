@@ -2,7 +2,8 @@
 -- after: requests/is_secret_name.sql
 -- A name may be percent-encoded, so it is decoded before the comparison. Most queries hold nothing like a secret name,
 -- and one comparison finds that.
-create or replace function postrider_internal.url_with_masked_query(p_url text, p_masked text[]) returns text
+create or replace function postrider_internal.url_with_masked_query(
+  p_url text, p_masked text[], p_mask text default '***') returns text
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,7 +14,7 @@ declare
   v_name text;
   v_plain text;
 begin
-  if v_place = 0 or p_masked = '{}' and translate(lower(substr(p_url, v_place) collate "C"), '-_', '')
+  if p_url is null or v_place = 0 or p_masked = '{}' and translate(lower(substr(p_url, v_place) collate "C"), '-_', '')
        !~ '[%+]|token|secret|password|key|sig|auth|credential|session|cookie|code|pwd' then
     return p_url;
   end if;
@@ -23,7 +24,7 @@ begin
       v_plain := case when translate(v_name, '%+', '') = v_name then v_name
                       else convert_from(postrider_internal.url_unescaped(v_name), 'LATIN1') end;
       if v_name = any (p_masked) or v_plain = any (p_masked) or postrider_internal.is_secret_name(v_plain) then
-        v_argument := v_name || '=***';
+        v_argument := v_name || '=' || p_mask;
       end if;
     end if;
     v_arguments := v_arguments || v_argument;
@@ -31,5 +32,5 @@ begin
   return left(p_url, v_place) || array_to_string(v_arguments, '&');
 end
 $$;
-comment on function postrider_internal.url_with_masked_query(text, text[]) is
+comment on function postrider_internal.url_with_masked_query(text, text[], text) is
   'a URL with *** for masked query arguments: secret names and names in p_masked';

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PGClient
+import TestSupport
+import Testing
+
+/// `job_request`, which shows a request, against `prepare`, which builds it for a worker.
+struct JobRequestTests {
+    @Test func `job_request builds the same request as prepare for jobs without secrets`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(ClaimFixture.functions)
+        try queue.connection.execute(
+            """
+            select worker from postrider_internal.enlist(0, 'w', '0.1.0', null, 100, '{}', '{}');
+            insert into postrider.services (name, base_url, cdn_url, headers, query, proxy, tls, gzip_request,
+                                            idempotency_header) values
+              ('api', 'https://api.example.com/v1', 'https://cdn.example.com/', '{"X-A": "1", "Content-Type": "application/json"}',
+               '{"app": 7, "lang": "en"}', 'http://proxy.example.com:3128', '{"ca": "/etc/ca.pem"}', true, 'Once'),
+              ('many', null, null, null, null, null, null, false, null);
+            insert into postrider.servers (service, position, base_url) values ('many', 1, 'https://one.example.com/x'),
+              ('many', 2, 'https://two.example.com/x');
+            insert into postrider.credentials (name, kind, allowed_origins, place) values
+              ('c', 'bearer', '{https://api.example.com}', null),
+              ('l', 'api_key', '{https://api.example.com}', '[{"json": "k1"}, {"form": "k2"}, {"query": "k3"}]');
+            select postrider.log_in('c', '{"access_token": "t"}'), postrider.log_in('l', '{"api_key": "t"}')
+            """)
+        let jobs = [
+            ("url", "'https://h.example.com/a?b=1#f'"),
+            (
+                "url, method, query, headers",
+                #"'https://h.example.com/', 'POST', '{"a": [1, "x y"]}', '{"A": ["1", "2"]}'"#
+            ),
+            ("service, url", "'api', 'items?lang=de'"), ("service, url, use_cdn", "'api', '/logo', true"),
+            ("service, url, query, headers", #"'api', 'x', '{"app": 8}', '{"x-a": []}'"#),
+            ("service, url", "'api', 'https://other.example.com/x'"), ("service, url", "'many', 'y'"),
+            ("service, url, method, body_form", #"'api', 'f', 'PUT', '{"a": {"b": [1, true]}}'"#),
+            ("service, url, method, body_json, credential", #"'api', 'j', 'POST', '{"k1": 1, "z": "é"}', 'l'"#),
+            ("service, url, method, body_form, credential", #"'api', 'j', 'POST', '{"z": "é"}', 'l'"#),
+            ("service, url, credential", "'api', 'j', 'l'"), ("service, url, credential", "'api', 'j', 'c'"),
+            ("url, method, body", #"'https://h.example.com/', 'PATCH', '\x00ff'"#),
+            ("url, method, body", "'https://h.example.com/', 'POST', 'text'"),
+            (
+                "url, method, body_parts",
+                #"'https://h.example.com/', 'POST', '[{"name": "a", "content": "x"}, {"name": "b", "base64": "AAE=", "filename": "f", "type": "a/b"}]'"#
+            ),
+            (
+                "url, paginate",
+                #"'https://h.example.com/l', '{"style": "page", "param": "p", "size_param": "n", "size": 5}'"#
+            ),
+            ("url, download_to", "'https://h.example.com/l', 'a/b'"),
+        ]
+        for (columns, values) in jobs { try queue.insert(columns, values) }
+        let columns = """
+            method,url,query,headers,body_kind,body,form,idempotency_header,gzip,proxy,interface,ca,certificate,key,pins,\
+            parts,part_bodies,download_to,credential,credential_kind,place
+            """
+        let rows = try queue.rows(
+            """
+            with c as materialized (select * from fixture.claimed(1)),
+            p as materialized (
+              select p.job_id, to_jsonb(p) as row
+                from c cross join lateral postrider_internal.prepare(1, null, c.t, c.s, c.f, c.j) p)
+            select p.job_id::text, k.name, p.row ->> k.name, to_jsonb(r) ->> k.name
+              from p
+              join postrider_internal.tickets t on t.id = p.job_id
+             cross join lateral postrider_internal.job_request(t.id, t.ticket, t.service_ticket, 'MASK') r
+             cross join unnest('{\(columns)}'::text[]) k (name)
+            """)
+        #expect(rows.count == jobs.count * 21)
+        for row in rows { #expect(row[2] == row[3], "\(row)") }
+    }
+}

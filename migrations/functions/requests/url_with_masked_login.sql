@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A user without a password is masked, because some APIs take a token as the user.
+create or replace function postrider_internal.url_with_masked_login(
+  p_url text, p_mask text default '***') returns text
+language sql immutable strict parallel safe
+as $$
+  select case when p_url ~ E'^([Hh][Tt][Tt][Pp][Ss]?:)?//[^/?#]*@'
+    then regexp_replace(p_url, E'^((?:[A-Za-z]+:)?//(?:[^/?#:@]*:)?)[^/?#]*@', E'\\1' || p_mask || '@')
+    else p_url end
+$$;
+comment on function postrider_internal.url_with_masked_login(text, text) is
+  'a URL with *** for its password, or for a user without password; other texts unchanged';
