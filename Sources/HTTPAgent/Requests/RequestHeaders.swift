@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import JobModel
+public import JobModel
 
 /// The header lines of one sending in libcurl's form, and the rules for their content.
 ///
 /// libcurl writes CR and LF in a value to the wire (seen with 7.88), so this is the last check.
-enum RequestHeaders {
+public enum RequestHeaders {
     /// Whether jobs may not set it: libcurl sets it, or it would break the framing.
     static func isTransportOwned(_ name: String) -> Bool {
         let lower = name.lowercased()
@@ -22,6 +22,9 @@ enum RequestHeaders {
         default: false
         }
     }
+
+    /// Why a job may not set a header. Nil if it may.
+    public static func reason(against header: HTTPHeader) -> String? { refusal(of: header) }
 
     /// Why a header must not be sent, as the rest of a sentence. Nil if it may.
     static func refusal(of header: HTTPHeader) -> String? {

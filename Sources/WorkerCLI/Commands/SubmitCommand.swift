@@ -13,15 +13,34 @@ enum SubmitCommand {
         name: "submit", group: .jobs,
         summary: "insert the job, batch or chain of a JSON file, and print its id",
         example: "submit chain.json",
-        operands: [CommandSpec.Operand(name: "FILE", meaning: "a file with one JSON object, or - for standard input")],
-        flags: [Database.flag],
+        operands: [
+            CommandSpec.Operand(
+                name: "FILE", meaning: "a file with one JSON object, or - for standard input", isOptional: true)
+        ],
+        flags: [
+            Database.flag,
+            Flag(
+                name: "curl", kind: .text, placeholder: "COMMAND", example: CurlLine.example, isOfLineOnly: true,
+                meaning: "insert the request of a curl command instead of a file; - reads it from standard input"),
+            Flag(
+                name: "print", kind: .toggle, isOfLineOnly: true,
+                meaning: "with --curl: print the INSERT, and insert nothing"),
+        ],
         details: [
             "The keys are the columns of postrider.jobs, and \"chain\" and \"batch\", as in postrider.submit(jsonb).",
             "On a terminal, the number of members follows the id of a batch or chain.",
+            "Of a curl command, -X -H -d --json -F -u -G -b -L and more are read, and files behind @. No view shows the",
+            "password of -u. Options without a meaning for a job are refused.",
             "If on_duplicate skip leaves the job out, no id is printed, standard error says so, and the command succeeds.",
         ],
         run: { (arguments) throws(CommandError) in
-            let path = arguments.operands[0]
+            if let command = arguments.text("curl") { return try submit(curl: command, arguments) }
+            guard let path = arguments.operands.first else {
+                throw .usage("submit FILE", "is missing", "give a file, - for standard input, or --curl COMMAND")
+            }
+            guard !arguments.isOn("print") else {
+                throw .usage("--print", "is for --curl", "leave it out")
+            }
             guard let bytes = try Terminal.read(path, limit: limit) else {
                 throw .usage("FILE \(quoted(path))", "longer than 1 MB", "give at most 1 MB")
             }
@@ -47,6 +66,36 @@ enum SubmitCommand {
                 throw Database.failure(error)
             }
         })
+
+    /// Inserts the job of a curl command, or prints its INSERT.
+    private static func submit(curl text: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+        guard arguments.operands.isEmpty else {
+            throw .usage("submit FILE", "is given beside --curl", "give one of them")
+        }
+        var command = text
+        if text == "-" {
+            command = String(decoding: try readFile("-"), as: UTF8.self)
+        }
+        let sql = try CurlInsert.sql(CurlLine(command, read: readFile))
+        if arguments.isOn("print") {
+            Terminal.write(sql + ";\n")
+            return .clean
+        }
+        let connection = try Database.open(arguments)
+        do throws(PGError) {
+            Terminal.write("\(try connection.query(sql).int64(0, PGValueColumn.value))\n")
+            return .clean
+        } catch {
+            throw Database.failure(error)
+        }
+    }
+
+    private static func readFile(_ path: String) throws(CommandError) -> [UInt8] {
+        guard let bytes = try Terminal.read(path, limit: 64 << 20) else {
+            throw .usage("FILE \(quoted(path))", "longer than 64 MiB", "give a smaller file")
+        }
+        return bytes
+    }
 
     private static let example = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
 
