@@ -7,9 +7,9 @@ internal import JobModel
 public enum Program {
     /// The commands in the order of help.
     static let commands: [CommandSpec] = [
-        RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, WatchCommand.spec, JobsCommand.spec,
-        ShowCommand.spec, JobCommands.explain, JobCommands.cancel, JobCommands.retry,
-        PauseCommands.queue, PauseCommands.lane, CredentialCommand.spec,
+        RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, PreviewCommand.spec,
+        WatchCommand.spec, JobsCommand.spec, ShowCommand.spec, JobCommands.explain, JobCommands.cancel,
+        JobCommands.retry, PauseCommands.queue, PauseCommands.lane, CredentialCommand.spec,
         DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]
 

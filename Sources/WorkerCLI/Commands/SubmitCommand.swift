@@ -5,10 +5,6 @@ internal import PGClient
 
 /// `worker submit FILE|-`: inserts a job, batch or chain from a JSON object.
 enum SubmitCommand {
-    /// `postrider.submit` accepts 1 MB. The command reads up to 2 MiB, so that a text between the two limits gets the
-    /// server's message.
-    private static let limit = 2 << 20
-
     static let spec = CommandSpec(
         name: "submit", group: .jobs,
         summary: "insert the job, batch or chain of a JSON file, and print its id",
@@ -41,15 +37,9 @@ enum SubmitCommand {
             guard !arguments.isOn("print") else {
                 throw .usage("--print", "is for --curl", "leave it out")
             }
-            guard let bytes = try Terminal.read(path, limit: limit) else {
-                throw .usage("FILE \(quoted(path))", "longer than 1 MB", "give at most 1 MB")
-            }
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw .usage("FILE \(quoted(path))", "not UTF-8", "give one JSON object in UTF-8")
-            }
-            if text.allSatisfy(\.isWhitespace) { throw .usage("FILE \(quoted(path))", "is empty", example) }
+            let text = try SpecFile.read(path)
             let connection = try Database.open(arguments)
-            if let defect = try defect(text, path, connection) { throw defect }
+            if let defect = try SpecFile.defect(text, path, connection) { throw defect }
             do throws(PGError) {
                 var parameters = PGParameters()
                 parameters.append(text: text)
@@ -95,38 +85,6 @@ enum SubmitCommand {
             throw .usage("FILE \(quoted(path))", "longer than 64 MiB", "give a smaller file")
         }
         return bytes
-    }
-
-    private static let example = "give one JSON object, like {\"url\": \"https://api.example.com/ping\"}"
-
-    private enum DefectColumn: Int, PGColumn {
-        case line, reason
-
-        var sql: StaticString {
-            switch self {
-            case .line: "line::text as line"
-            case .reason: "reason"
-            }
-        }
-    }
-
-    /// The defect of a text that is not JSON: file, line and reason. Nil for JSON.
-    ///
-    /// PostgreSQL's error would quote the text, which may hold passwords. So this check comes before the submit.
-    private static func defect(
-        _ text: String, _ path: String, _ connection: borrowing PGConnection
-    ) throws(CommandError) -> CommandError? {
-        var parameters = PGParameters()
-        parameters.append(text: text)
-        do throws(PGError) {
-            let found = try connection.query(
-                "select \(DefectColumn.selectList) from postrider_internal.json_defect($1)", &parameters)
-            guard let line = found.optionalText(0, DefectColumn.line) else { return nil }
-            return .usage(
-                "FILE \(quoted(path)), line \(line)", "not JSON: \(found.text(0, DefectColumn.reason))", example)
-        } catch {
-            throw Database.failure(error)
-        }
     }
 
     /// The id. For a batch or chain also its kind and size: `12 (chain, 3 children)`.

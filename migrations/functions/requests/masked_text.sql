@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: requests/has_secret_word.sql, requests/masked_json_text.sql
--- The text itself shows whether it is JSON or a form: a Content-Type may be wrong. A text above 256 KiB with a word of a
--- secret name is masked as a whole: JSON of 256 KiB takes a quarter of a second (PostgreSQL 15).
+-- The text itself shows whether it is JSON or a form: a Content-Type may be wrong. A text above 256 KiB with a word of
+-- a secret name is masked as a whole: JSON of 256 KiB takes a quarter of a second (PostgreSQL 15).
 create or replace function postrider_internal.masked_text(
   p_text text, p_mask text default '***', p_other text default null) returns text
 language plpgsql immutable

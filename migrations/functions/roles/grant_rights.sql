@@ -24,13 +24,15 @@ begin
      and p.prorettype <> 'trigger'::regtype;
   execute format('grant execute on function %s to postrider_client, postrider_admin, postrider_reader', v_invokers);
 
-  grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets, postrider_internal.parents,
+  grant select on postrider.migrations, postrider.error_codes, postrider_internal.tickets,
+    postrider_internal.service_ticket, postrider_internal.parents,
     postrider.job_status, postrider.attempts,
     postrider.pages, postrider.callback_errors, postrider.recent_failures,
     postrider.client_status, postrider.operations to postrider_client, postrider_admin, postrider_reader;
   grant execute on function postrider_internal.explain_job, postrider_internal.watch_places,
     postrider_internal.find_key_owner, postrider_internal.expand_operation, postrider_internal.check_wait,
-    postrider_internal.has_ended, postrider_internal.job_request
+    postrider_internal.has_ended, postrider_internal.job_request, postrider_internal.preview_request
+    to postrider_client, postrider_admin, postrider_reader;
 
   -- A client cannot set who inserted a row, and COPY and RETURNING id work.
   execute format('grant select (id), insert (%s) on postrider.jobs to postrider_client', (
