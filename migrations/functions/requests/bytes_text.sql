@@ -9,4 +9,5 @@ exception when character_not_in_repertoire or untranslatable_character then
   return p_body::text;
 end
 $$;
-comment on function postrider_internal.bytes_text(bytea) is 'a body as text if it is UTF-8, otherwise in hex, as PostgreSQL writes it';
+comment on function postrider_internal.bytes_text(bytea) is
+  'a body as text if it is UTF-8, otherwise in hex, as PostgreSQL writes it';
