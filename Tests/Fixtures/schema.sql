@@ -2708,7 +2708,11 @@ CREATE VIEW postrider.job_status AS
         CASE
             WHEN p.visible THEN j.operation_revision
             ELSE NULL::integer
-        END AS operation_revision
+        END AS operation_revision,
+        CASE
+            WHEN p.visible THEN postrider_internal.masked_json(j.arguments)
+            ELSE NULL::jsonb
+        END AS arguments
    FROM (((postrider.jobs j
      LEFT JOIN LATERAL ( SELECT x.job_id,
             x.started_at,

@@ -69,4 +69,45 @@ struct JobRequestTests {
         #expect(rows.count == jobs.count * 21)
         for row in rows { #expect(row[2] == row[3], "\(row)") }
     }
+
+    @Test func `a client gets no secret of a service or credential from the functions that mask them`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.credentials (name, kind, allowed_origins)
+              values ('c', 'basic', '{https://api.example.com}');
+            insert into postrider.services (name, base_url, headers, query, proxy, tls, credential) values
+              ('api', 'https://u:hush@api.example.com/v1', '{"X-A": "hush"}', '{"a": "hush"}',
+               'http://u:hush@proxy.example.com:3128', '{"ca": "/hush.pem"}', 'c');
+            select postrider.log_in('c', '{"username": "hush", "password": "hush"}')
+            """)
+        let other = try queue.insert("url, headers", "'https://u:hush@h.example.com/', '{\"a\": \"hush\"}'")
+        let client = try TestRole.client.connect(queue)
+        try client.execute("insert into postrider.jobs (service, url) values ('api', 'x')")
+        func request(_ service: String, _ mask: String) -> String {
+            """
+            select r::text from postrider_internal.tickets t
+             cross join lateral postrider_internal.job_request(t.id, t.ticket, \(service), \(mask)) r
+            """
+        }
+        let masks = ["'M'", #"'\&'"#, #"'\1'"#, #"'\0'"#, #"E'\\\\&'"#, "null", "''"]
+        let attempts =
+            masks.map { request("null", $0) } + [
+                request("t.ticket", "'M'"), request("t.service_ticket", "'M'"), request("'x'::bytea", "'M'"),
+                "select r::text from postrider_internal.tickets t, postrider_internal.job_request(\(other), t.ticket, null, 'M') r",
+                "select postrider_internal.masked_service(s, 'x', true, 'M')::text from postrider.services s",
+                "select postrider_internal.masked_job(j, 'M', 'M')::text from postrider.jobs j",
+                "select request_url || url from postrider.job_status", "select postrider_internal.request_key(1)::text",
+            ]
+        for attempt in attempts {
+            var found = ""
+            do throws(PGError) {
+                let result = try client.query(attempt)
+                for row in 0..<result.rowCount { found += result.optionalText(row, 0) ?? "" }
+            } catch {
+                found = error.description
+            }
+            #expect(!found.contains("hush"), "\(attempt)\n\(found)")
+        }
+    }
 }

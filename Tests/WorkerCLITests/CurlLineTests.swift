@@ -80,7 +80,10 @@ struct CurlLineTests {
             "curl --json '[1' --json ',2]' -H 'Accept: x/y' -X PUT https://h/",
             #"(method, url, headers, body) values ('PUT', 'https://h/', '{"Accept": "x/y", "Content-Type": "application/json"}', convert_to('[1,2]', 'UTF8'))"#
         ),
-        ("curl -d '' https://h/", "(method, url, headers) values ('POST', 'https://h/', '\(form)')"),
+        (
+            "curl -d '' https://h/",
+            "(method, url, headers, body) values ('POST', 'https://h/', '\(form)', convert_to('', 'UTF8'))"
+        ),
         ("curl -G -d a=1 --data-urlencode 'b=ü' 'https://h/p?x#f'", "(url) values ('https://h/p?x&a=1&b=%C3%BC#f')"),
         ("curl -G -I -d a=1 https://h/", "(method, url) values ('HEAD', 'https://h/?a=1')"),
         ("curl -u ada:s3cret https://h/", "(url) values ('https://ada:s3cret@h/')"),

@@ -129,7 +129,8 @@ select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, 
                              case when p.worker > 0 and p.ending is null
                                then p.since end) as began offset 0) w) as elapsed,
        case when p.visible then j.operation end as operation,
-       case when p.visible then j.operation_revision end as operation_revision
+       case when p.visible then j.operation_revision end as operation_revision,
+       case when p.visible then postrider_internal.masked_json(j.arguments) end as arguments
   from postrider.jobs j
   left join lateral (select * from postrider_internal.results x where x.job_id = j.id limit 1) r on true
   left join lateral (select * from postrider_internal.members x
@@ -248,3 +249,4 @@ comment on column postrider.job_status.elapsed is
   'started';
 comment on column postrider.job_status.operation is 'row of operations from which the job was made';
 comment on column postrider.job_status.operation_revision is 'revision of the operation that was copied';
+comment on column postrider.job_status.arguments is 'arguments of the operation; *** for secrets';

@@ -48,7 +48,7 @@ struct JobAnswer: Sendable {
         let headers = try connection.query(
             """
             select \(HeaderColumn.selectList) from postrider.job_status s
-             cross join lateral jsonb_each(s.response_headers) h
+             cross join lateral jsonb_each(postrider_internal.masked_json(s.response_headers)) h
              cross join lateral jsonb_array_elements_text(h.value) v where s.id = $1 order by h.key
             """, &parameters)
         var answer = JobAnswer(headers: [])

@@ -101,6 +101,17 @@ public struct CurlCommand {
         return text
     }
 
+    /// The text if it may be one argument. The shell cuts line ends off the output of printf, by which it gets other
+    /// texts.
+    private static func argument(_ bytes: [UInt8], mask: String) -> String? {
+        guard bytes.count <= longestArgument else { return nil }
+        if let text = showable(bytes) { return text }
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0), bytes.last != 0x0a,
+            !text.contains(mask)
+        else { return nil }
+        return text
+    }
+
     private mutating func add(_ part: BodyPart, mask: String) throws(Unsayable) {
         guard !part.name.contains("=") else {
             throw Unsayable(message: "curl cannot send a part whose name has an equals sign")
@@ -116,7 +127,7 @@ public struct CurlCommand {
         case .file(let path):
             self.options.append(["-F", "\(part.name)=@\(CurlCommand.quoted(path))\(options)"])
         case .bytes(let bytes):
-            if let text = CurlCommand.showable(bytes), bytes.count <= CurlCommand.longestArgument {
+            if let text = CurlCommand.argument(bytes, mask: mask) {
                 self.options.append(
                     options.isEmpty
                         ? ["--form-string", "\(part.name)=\(text)"]

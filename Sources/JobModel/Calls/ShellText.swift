@@ -55,12 +55,14 @@ struct ShellText {
         text.unicodeScalars.allSatisfy { SanitizedText.isHarmless($0) || $0 == "\n" || $0 == "\t" }
     }
 
-    /// Bytes as a format of printf: ASCII letters as they are, other bytes as octal numbers.
+    /// Bytes as a format of printf: ASCII letters as they are, other bytes as octal numbers. A hyphen at the start would
+    /// begin an option.
     static func octal(_ bytes: [UInt8]) -> String {
         var text = ""
-        for byte in bytes {
+        for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "%"): text += "%%"
+            case UInt8(ascii: "-") where index == 0: text += "\\055"
             case UInt8(ascii: "\\"), UInt8(ascii: "'"), 0..<0x20, 0x7f...:
                 let digits = String(byte, radix: 8)
                 text += "\\" + String(repeating: "0", count: 3 - digits.count) + digits

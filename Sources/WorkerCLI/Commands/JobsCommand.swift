@@ -45,7 +45,9 @@ enum JobsCommand {
         ).bool(0, PGValueColumn.value)
         let source = filter.source(&parameters)
         if arguments.isOn("json") {
-            let result = try connection.query("select row_to_json(s)::text as value \(source)", &parameters)
+            let all = try JobColumns.masked(connection)
+            let result = try connection.query(
+                "select (select row_to_json(x)::text from (select \(all)) x) as value \(source)", &parameters)
             for row in 0..<result.rowCount { Terminal.write(result.text(row, PGValueColumn.value) + "\n") }
             return
         }

@@ -77,16 +77,7 @@ enum ShowCommand {
     private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
-        let columns = try connection.query(
-            """
-            select string_agg(case a.attname
-                     when 'url' then 'postrider_internal.url_with_masked_query(s.url, ''{}'') as url'
-                     when 'response_headers' then 'postrider_internal.masked_json(s.response_headers) as response_headers'
-                     else format('s.%I', a.attname) end, ', ' order by a.attnum) as value
-            from pg_attribute a
-            where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and a.attname <> 'body'
-            """
-        ).text(0, PGValueColumn.value)
+        let columns = try JobColumns.masked(connection, without: "body")
         // json keeps the order of columns, which jsonb does not. The body is read separately and only as far as it is
         // shown, because it may have 64 MiB.
         let job = try connection.query(

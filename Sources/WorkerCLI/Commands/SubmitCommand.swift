@@ -25,8 +25,9 @@ enum SubmitCommand {
         details: [
             "The keys are the columns of postrider.jobs, and \"chain\" and \"batch\", as in postrider.submit(jsonb).",
             "On a terminal, the number of members follows the id of a batch or chain.",
-            "Of a curl command, -X -H -d --json -F -u -G -b -L and more are read, and files behind @. No view shows the",
-            "password of -u. Options without a meaning for a job are refused.",
+            "With --curl 'curl -X POST https://api.example.com/ping' it makes a job of a curl command. It reads the options",
+            "-X -H -d --json -F -u -G -b -L and more, and files behind @. No view shows the password of -u. Options without a",
+            "meaning for a job are refused.",
             "If on_duplicate skip leaves the job out, no id is printed, standard error says so, and the command succeeds.",
         ],
         run: { (arguments) throws(CommandError) in

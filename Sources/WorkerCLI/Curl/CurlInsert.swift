@@ -12,7 +12,7 @@ enum CurlInsert {
         columns.append(("url", quoted(try line.sentURL())))
         let headers = try line.sentHeaders()
         if !headers.isEmpty { columns.append(("headers", quoted(json(headers)))) }
-        if let body = line.body, !body.isEmpty { columns.append(("body", bytes(body))) }
+        if let body = line.body { columns.append(("body", bytes(body))) }
         if !line.parts.isEmpty { columns.append(("body_parts", quoted(json(line.parts)))) }
         if let seconds = line.seconds { columns.append(("timeout", quoted("\(seconds) s"))) }
         // Without -L curl follows no redirect.

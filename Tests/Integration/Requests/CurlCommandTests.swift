@@ -61,7 +61,7 @@ struct CurlCommandTests {
         Case(
             columns: "url, method, body_parts",
             values:
-                #"'URL/anything', 'POST', '[{"name": "a", "content": "@x;type=1"}, {"name": "b", "content": "y\"z\\", "type": "text/plain; charset=utf-8"}, {"name": "c", "content": "<q>", "filename": "f \"1\".txt", "type": "text/html"}, {"name": "d", "base64": "AQI="}, {"name": "token", "content": "t"}]'"#,
+                #"'URL/anything', 'POST', '[{"name": "a", "content": "@x;type=1"}, {"name": "b", "content": "y\"z\\", "type": "text/plain; charset=utf-8"}, {"name": "c", "content": "<q>", "filename": "f \"1\".txt", "type": "text/html"}, {"name": "d", "base64": "AQI="}, {"name": "e", "base64": "LQEK"}, {"name": "g", "base64": "LWIB"}, {"name": "token", "content": "t"}]'"#,
             secrets: ["t"], contains: "--form-string "),
         Case(
             columns: "url, method, delivery, body_json", values: "'URL/anything', 'POST', 'at_most_once', '[1, 2]'",

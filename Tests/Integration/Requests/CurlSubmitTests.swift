@@ -69,7 +69,7 @@ struct CurlSubmitTests {
         for view in ["job_status", "attempts", "recent_failures", "pages"] {
             #expect(try queue.number("select count(*) from postrider.\(view) v where v::text like '%s3cret%'") == 0)
         }
-        for words in [["show", "1"], ["show", "1", "--curl"], ["jobs"], ["explain", "1"]] {
+        for words in [["show", "1"], ["show", "1", "--curl"], ["jobs"], ["jobs", "--json"], ["explain", "1"]] {
             let shown = try WorkerProcess.run(words + ["--database", queue.database])
             #expect(shown.status == 0)
             #expect(!shown.output.contains("s3cret"), "\(shown.output)")

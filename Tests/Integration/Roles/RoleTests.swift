@@ -56,7 +56,8 @@ struct RoleTests {
         #expect(
             forClients == [
                 ["cancel_job"], ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"],
-                ["has_ended"], ["job_request"], ["preview_request"], ["spec_duplicate"], ["spec_values"], ["watch_places"],
+                ["has_ended"], ["job_request"], ["preview_request"], ["spec_duplicate"], ["spec_values"],
+                ["watch_places"],
             ])
         let forReaders = try queue.rows(
             """
@@ -68,7 +69,8 @@ struct RoleTests {
         #expect(
             forReaders == [
                 ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"], ["has_ended"],
-                ["job_request"], ["newest_jobs"], ["preview_request"], ["queue_counts"], ["routes_of"], ["track_counts"],
+                ["job_request"], ["newest_jobs"], ["preview_request"], ["queue_counts"], ["routes_of"],
+                ["track_counts"],
                 ["track_lanes"], ["watch_places"],
             ])
         // A function that runs as the owner must not look names up in its caller's search_path.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- after: views/job_status.sql
--- Runs as the caller, like cancel.
+-- Runs as the caller, like cancel. A numbered file that drops job_status must drop this function first.
 --
 -- Each statement of a volatile function has a snapshot of its own under read committed, so a poll sees what others have
 -- committed meanwhile. Under repeatable read all polls would have the first snapshot.
