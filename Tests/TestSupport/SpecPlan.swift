@@ -74,16 +74,48 @@ public struct SpecPlan: Sendable {
         }
     }
 
+    private static let settings =
+        #""response_format": "json", "max_attempts": 30, "backoff": ["20 ms", "60 ms"]"#
+
+    private static func operation(_ answer: String, _ values: Int, _ hasQuery: Bool) -> String {
+        "\(answer) \(values)\(hasQuery ? " q" : "")"
+    }
+
+    /// The INSERT of the operations that plans call. Every third call of a plan is one.
+    public static func operations(target: String) -> String {
+        var rows: [String] = []
+        for answer in ["good", "bad", "flaky"] {
+            for values in 0...2 {
+                for hasQuery in [false, true] {
+                    let names = (0..<values).map { "p\($0)" } + (hasQuery ? ["q"] : [])
+                    let types = (["number"] + names).map { #""\#($0)": "any""# }.joined(separator: ", ")
+                    let path = (["number"] + names.prefix(values)).map { "/{{arg.\($0)}}" }.joined()
+                    let url = "\(target)/\(answer)\(path)\(hasQuery ? "?q={{arg.q}}" : "")"
+                    rows.append(
+                        "('\(operation(answer, values, hasQuery))', '{\(types)}', '{\"url\": \"\(url)\", \(settings)}')"
+                    )
+                }
+            }
+        }
+        return "insert into postrider.operations (name, arguments, spec) values " + rows.joined(separator: ", ")
+    }
+
     /// The JSON object that `submit` takes.
     public func json(target: String) -> String {
         var pairs: [String] = []
         if let name { pairs.append(#""name": "\#(name)""#) }
         if let condition { pairs.append(#""run_if": "\#(condition.jsonpath)""#) }
         switch kind {
+        case .call(let answer, let number, let path, let query) where number % 3 == 0:
+            pairs.append(#""operation": "\#(SpecPlan.operation(answer, path.count, query != nil))""#)
+            let values =
+                path.enumerated().map { #""p\#($0)": "\#($1.template)""# }
+                + (query.map { [#""q": "\#($0.template)""#] } ?? [])
+            pairs.append(#""arguments": {\#(([#""number": \#(number)"#] + values).joined(separator: ", "))}"#)
         case .call(let answer, let number, let path, let query):
             let end = path.map { "/" + $0.template }.joined() + (query.map { "?q=" + $0.template } ?? "")
             pairs.append(#""url": "\#(target)/\#(answer)/\#(number)\#(end)""#)
-            pairs.append(#""response_format": "json", "max_attempts": 30, "backoff": ["20 ms", "60 ms"]"#)
+            pairs.append(SpecPlan.settings)
         case .chain(let steps):
             pairs.append(#""chain": [\#(steps.map { $0.json(target: target) }.joined(separator: ", "))]"#)
         case .batch(let members):

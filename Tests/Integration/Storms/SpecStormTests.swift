@@ -5,7 +5,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Random specs with templates, conditions and lists while workers are killed and sessions are cut.
+/// Random specs with templates, conditions, lists and operations while workers are killed and sessions are cut.
 struct SpecStormTests {
     @Test(arguments: Soak.stormSeeds)
     func `random specs make the calls and reach the states that their model predicts while workers die`(
@@ -57,6 +57,7 @@ private final class SpecStorm {
     }
 
     func run() throws {
+        try queue.connection.execute(SpecPlan.operations(target: target.url))
         try fleet.start(&random)
         // Specs without interference must match their model. This holds for at least half of them.
         var other: Meddler?
