@@ -85,12 +85,12 @@ comment on column postrider_internal.past_attempts.server is 'as in results';
 create table postrider_internal.envelope_errors (
   job_id bigint not null,
   fence bigint not null,                   -- of the attempt
-  code text not null,
-  name text,                               -- null: services.envelope has no name for the code
+  code text,                               -- null: an answer rule decided
+  name text,                               -- of services.envelope or a rule; null: none
   primary key (job_id, fence)
 );
 comment on table postrider_internal.envelope_errors is
-  'unsuccessful codes inside answers, by services.envelope; read job_status, attempts or recent_failures';
+  'codes and names of errors by services.envelope and answer rules; read job_status, attempts or recent_failures';
 
 -- A separate table, so that attempts without rules and stubs pay nothing for it.
 create table postrider_internal.attempt_notes (

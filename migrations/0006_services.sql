@@ -103,6 +103,9 @@ comment on column postrider.services.cool_down is 'how long a server is set asid
 comment on column postrider.services.has_servers is 'set by Postrider: true if the service has rows in servers';
 comment on column postrider.services.created_at is 'when the row was inserted';
 
+-- Each preparation asks whether any service has a stub.
+create index services_stub on postrider.services (name) where stub is not null;
+
 -- Operations: an API described once. A job that names one gets its columns when it is inserted.
 create table postrider.operations (
   name text primary key,

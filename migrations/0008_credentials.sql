@@ -104,6 +104,8 @@ create table postrider_internal.refreshes (
   -- endpoints that refuse the token
   accepted_by text[] not null default '{}',   -- endpoints that accepted the present token, at most two
   forced_at timestamptz,                   -- when a refused job last started a refresh
+  own_version bigint,                      -- the last version that a job's own answer rule had refreshed
+  own_at timestamptz,                      -- when
   held_since timestamptz,                  -- since when endpoints refuse each token, so jobs wait
   probe_at timestamptz not null default now(),   -- when one job may test whether the token is accepted
   probe_job bigint                         -- the last job chosen for that test

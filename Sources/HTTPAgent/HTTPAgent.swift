@@ -73,7 +73,7 @@ public final class HTTPAgent {
     public func start(_ call: HTTPCall, slot: Int) { launcher.start(call, slot: slot) }
 
     /// How many calls are under way.
-    public var callsInFlight: Int { table.count }
+    public var callsInFlight: Int { table.count + table.stubs.count }
 
     /// When to call `timeout()`, in nanoseconds of CLOCK_MONOTONIC. Nil if nothing is due.
     ///
@@ -81,7 +81,7 @@ public final class HTTPAgent {
     /// to take. A fast server can answer while the request is still being sent.
     public var nextDeadline: UInt64? {
         if mayHaveFinished || table.hasFinished { return 0 }
-        let due = min(loop.deadline ?? .max, table.sweep.dueAt, table.shortage.dueAt, table.names.dueAt)
+        let due = min(loop.deadline ?? .max, table.sweep.dueAt, table.shortage.dueAt, table.names.dueAt, table.stubs.dueAt)
         return due == .max ? nil : UInt64(max(0, due))
     }
 
@@ -103,6 +103,7 @@ public final class HTTPAgent {
         mayHaveFinished = true
         if now >= table.shortage.dueAt { launcher.startWaitingCalls() }
         if now >= table.names.dueAt { sender.sendOverdue(now: now) }
+        if now >= table.stubs.dueAt { table.deliverStubs(now: now) }
         loop.expire(now: now)
         if now >= table.sweep.dueAt { sweep(now) }
     }

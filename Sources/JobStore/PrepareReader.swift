@@ -86,10 +86,11 @@ public struct PrepareReader: Sendable {
             call.limits.maxResponseBytes = CallLimits.standard.maxResponseBytes
         }
         if !result.isNull(row, Column.answerOptions) {
-            // max_redirects, plus 16 if the database stores the body as received.
+            // max_redirects, plus 16 if the database stores the body as received, plus 32 if it has answer rules.
             let options = result.int32(row, Column.answerOptions)
             call.limits.maxRedirects = Int(options & 15)
             call.decodesBody = options & 16 == 0
+            job.hasRules = options & 32 != 0
         }
         // Transfers of files have no time limit. They end as `slow` when they stall.
         if call.body.hasFiles || call.download != nil, result.isNull(row, Column.timeoutMs) {
@@ -101,6 +102,7 @@ public struct PrepareReader: Sendable {
             call.limits.maxRedirects = 0
             call.privateNetworkSwitch = .none
         }
+        if !result.isNull(row, Column.stub) { call.stub = stub(result.texts(row, Column.stub)) }
         job.call = call
         return job
     }
@@ -111,6 +113,15 @@ public struct PrepareReader: Sendable {
             proxy: result.optionalText(row, Column.proxy), interface: result.optionalText(row, Column.interface),
             caFile: result.optionalText(row, Column.ca), certificateFile: result.optionalText(row, Column.certificate),
             keyFile: result.optionalText(row, Column.key), pins: result.texts(row, Column.pins))
+    }
+
+    /// Status, delay in milliseconds, body, then name and value of each header.
+    private func stub(_ texts: [String]) -> StubAnswer {
+        StubAnswer(
+            status: texts.first.flatMap { Int($0) } ?? 200,
+            headers: CallReader.pairs(Array(texts.dropFirst(3))).map { HTTPHeader($0.0, $0.1) },
+            body: texts.count > 2 ? Array(texts[2].utf8) : [],
+            delay: .milliseconds(texts.count > 1 ? Int64(texts[1]) ?? 0 : 0))
     }
 
     /// Each part has five texts and one array of bytes. The texts are name, kind, filename, type and largest size. An

@@ -125,9 +125,10 @@ public enum StoreCalls {
     ///   - appVersion: the application version in the cache metadata.
     ///   - hold: milliseconds that jobs with expensive answers wait; nil: there is room for their answers.
     ///   - long: jobs whose bodies come in slices.
+    ///   - stubsOnly: whether jobs without a stub fail.
     public static func prepare(
         worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, long: [Int64] = [],
-        into parameters: inout PGParameters
+        stubsOnly: Bool = false, into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         for lease in leases { tracks.append(lease.track) }
@@ -135,11 +136,10 @@ public enum StoreCalls {
         parameters.append(int32: worker)
         parameters.append(text: appVersion)
         parameters.append(array: tracks)
-        parameters.append(int64s: leases.map(\.seq))
-        parameters.append(int64s: leases.map(\.fence))
-        parameters.append(int64s: leases.map(\.jobID))
+        for ids in [leases.map(\.seq), leases.map(\.fence), leases.map(\.jobID)] { parameters.append(int64s: ids) }
         parameters.append(int32: hold)
         parameters.append(int64s: long)
+        parameters.append(bool: stubsOnly)
     }
 
     /// `settle`: changes with an id above `after`.

@@ -24,7 +24,7 @@ public enum StoreStatement {
         "locked_leases", value: "postrider_internal.locked_leases($1,$2,$3,$4)")
     /// Builds the calls of claimed jobs that need more than their row.
     public static let prepare = PGStatement(
-        "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8)")
+        "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8,$9)")
     /// Judges attempts and stores their results.
     public static let judge = PGStatement("judge", value: "postrider_internal.judge($1,$2,$3)")
     /// Judges one attempt on the judging session.

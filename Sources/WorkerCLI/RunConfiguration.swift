@@ -20,6 +20,8 @@ struct RunConfiguration: Equatable, Sendable {
     var runsOnce: Bool
     /// Whether private, loopback and link-local addresses may be called.
     var allowsPrivate: Bool
+    /// Whether only stubs answer, and no real call is made.
+    var makesNoCalls: Bool
     /// The environment whose rows of `servers` are used.
     var environment: String
     /// The application version in the cache metadata; nil: none.
@@ -57,6 +59,9 @@ struct RunConfiguration: Equatable, Sendable {
             meaning: "end when no job is left; it does not wait for later or paused jobs"),
         Flag(name: "allow-private", kind: .toggle, meaning: "allow private, loopback and link-local addresses"),
         Flag(
+            name: "stubs-only", kind: .toggle,
+            meaning: "make no real call; jobs of services without a stub fail"),
+        Flag(
             name: "environment", kind: .text, placeholder: "NAME", example: "test", fallback: "release",
             meaning: "which servers to call if a service has several"),
         Flag(
@@ -92,6 +97,7 @@ struct RunConfiguration: Equatable, Sendable {
         drain = arguments.duration("drain", default: .seconds(30))
         runsOnce = arguments.isOn("once")
         allowsPrivate = arguments.isOn("allow-private")
+        makesNoCalls = arguments.isOn("stubs-only")
         environment = arguments.text("environment") ?? "release"
         appVersion = arguments.text("app-version")
         files = arguments.text("files")

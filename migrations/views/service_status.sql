@@ -10,7 +10,7 @@ select s.name as service, e.environment,
        coalesce(v.calls, 0)::bigint as calls, coalesce(v.errors, 0)::bigint as errors,
        v.open_until,
        v.details as server_details,
-       s.min_calls, s.error_rate, s.cool_down
+       s.min_calls, s.error_rate, s.cool_down, s.stub is not null as has_stub
   from postrider.services s
   left join (select distinct t.service, t.environment from postrider_internal.server_routes t) e on e.service = s.name
   left join lateral (
@@ -42,4 +42,6 @@ comment on column postrider.service_status.server_details is
   'array of objects: position, base_url, state, open_until, calls, errors, is_preferred';
 comment on column postrider.service_status.min_calls is 'error_rate applies to a server after this many calls';
 comment on column postrider.service_status.error_rate is 'share of failed calls that sets a server aside';
+comment on column postrider.service_status.has_stub is
+  'true: services.stub answers all calls of the service, and no server is called';
 comment on column postrider.service_status.cool_down is 'how long a server is set aside before one call probes it';

@@ -45,7 +45,8 @@ final class CredentialLoop {
         if now >= work.lookDue, !shared.dispatcher.isDraining, !duties.awaits(.credentials) {
             work.lookBegins(now: now)
             StoreCalls.nextCredentialTasks(
-                worker: worker, hasKey: shared.configuration.secretKeys != nil, canRefresh: work.hasFreeSeat,
+                worker: worker, hasKey: shared.configuration.secretKeys != nil,
+                canRefresh: work.hasFreeSeat && !shared.configuration.makesNoCalls,
                 except: work.ignoredCredentials(now: now), into: &shared.parameters)
             duties.send(.credentials, StoreStatement.nextCredentialTasks)
         }

@@ -23,6 +23,7 @@ extension FinishedAttempt {
             return
         }
         if job.checksXML { verdict.requireXML(of: outcome) }
+        if job.call?.stub != nil { verdict.pauseNoLane() }
         var followUp = job.followUp
         if let method = job.call?.method {
             verdict.continueElsewhere(from: outcome, to: job.server, method: method)

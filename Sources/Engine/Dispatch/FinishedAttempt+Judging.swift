@@ -21,7 +21,7 @@ extension FinishedAttempt {
             guard verdict.kind == .succeeded || expensive.judgesFailures else { return nil }
             attempt.expensive = expensive
         } else {
-            guard verdict.kind == .succeeded, bodyBytes > JudgingWork.largeAnswer else { return nil }
+            guard verdict.kind == .succeeded || job.hasRules, bodyBytes > JudgingWork.largeAnswer else { return nil }
         }
         return attempt.judgedApart()
     }

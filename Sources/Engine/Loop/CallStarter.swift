@@ -25,6 +25,10 @@ final class CallStarter {
     /// Calls a job now, or when its lane allows it. After the drain the job is handed back without a call.
     func start(_ call: HTTPCall, slot: Int) {
         guard !stop.isDrainOver else { return }
+        if shared.configuration.makesNoCalls, call.stub == nil {
+            return refuse(
+                slot, .config, "this worker makes no real calls (--stubs-only), and the job has no service with a stub")
+        }
         if shared.dispatcher.admit(call, slot: slot, now: now) { begin(call, slot: slot) }
     }
 

@@ -34,6 +34,8 @@ public struct EngineConfiguration: Sendable {
     public var secretKeys: SecretKeys?
     /// Whether the worker ends when no work is left.
     public var runsOnce = false
+    /// Whether only services with stubs are answered, and no real call is made.
+    public var makesNoCalls = false
     /// The environment whose servers are used, for services with several.
     public var environment = "release"
     /// Checks whether the schema still fits this worker; nil: it is not checked again.

@@ -112,7 +112,8 @@ final class ExchangeLoop {
             StoreCalls.prepare(
                 worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion, leases: leases,
                 hold: shared.dispatcher.expensiveHold,
-                long: shared.dispatcher.preparations.sliced(number, shared.dispatcher.slots), into: &shared.parameters)
+                long: shared.dispatcher.preparations.sliced(number, shared.dispatcher.slots),
+                stubsOnly: shared.configuration.makesNoCalls, into: &shared.parameters)
             try jobs.append(StoreStatement.prepare, &shared.parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {

@@ -17,6 +17,7 @@ final class CallLauncher {
     /// free descriptor.
     func start(_ call: HTTPCall, slot: Int) {
         precondition(table.slots.contains(slot) && table[slot] == nil, "slot \(slot) is in use or out of range")
+        if let stub = call.stub { return table.stubs.add(stub, for: call, slot: slot) }
         do throws(CallRefusal) {
             table.add(try begin(call, slot), slot: slot)
         } catch {

@@ -11,6 +11,8 @@ final class CallTable {
     var names: NameWaits
     var downloads: DownloadTable
     var uploads: UploadTable
+    /// The calls that stubs answer. They have no flight.
+    var stubs = StubAnswers()
     private var flights: [Flight?]
     /// How many calls are under way.
     private(set) var count = 0
@@ -91,6 +93,9 @@ final class CallTable {
         return true
     }
 
+    /// Ends the calls whose stubs are due.
+    func deliverStubs(now: Int64) { finished.append(contentsOf: stubs.takeDue(now: now)) }
+
     /// Whether calls have ended that were not taken.
     var hasFinished: Bool { !finished.isEmpty }
 
@@ -113,7 +118,7 @@ final class CallTable {
             if case .failure(let failure) = outcome.ending { return failure.sent }
             return .maybe
         }
-        if shortage.cancel(slot) { return .no }
+        if shortage.cancel(slot) || stubs.remove(slot) { return .no }
         guard let flight = self[slot] else { return .no }
         defer { release(slot, flight.transfer) }
         if names.since(slot) != nil { return flight.redirects > 0 ? .maybe : .no }

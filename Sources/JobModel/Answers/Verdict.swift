@@ -150,6 +150,15 @@ public struct Verdict: Equatable, Sendable {
         if kind == .onward { retryAfter = nil }
     }
 
+    /// Removes the wish for a lane pause. The answer of a stub says nothing about a server, so only its job waits.
+    public mutating func pauseNoLane() {
+        switch kind {
+        case .held: kind = .delayed
+        case .delayed, .retryable: break
+        default: retryAfter = nil
+        }
+    }
+
     /// Whether a retry may succeed after this status.
     public static func isRetryable(_ status: Int) -> Bool {
         switch status {

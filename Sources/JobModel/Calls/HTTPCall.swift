@@ -161,6 +161,9 @@ public struct HTTPCall: Sendable {
     /// memory.
     public var mayMultiplex = true
 
+    /// The prepared answer that replaces the call; nil: the call is made.
+    public var stub: StubAnswer?
+
     /// Whether Content-Encoding is decoded. If false, the body stays as received.
     public var decodesBody = true
 

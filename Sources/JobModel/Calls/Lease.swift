@@ -76,6 +76,8 @@ public struct ClaimedJob: Sendable {
     public var rekey: Int16
     /// Whether the database judges the answer. Known once the call is prepared.
     public var isJudged = false
+    /// Whether answer rules may read its answer, also a failure. Known once the call is prepared.
+    public var hasRules = false
     /// Set if judging the answer may take long. Known once the call is prepared.
     public var expensive: ExpensiveJudgement?
     /// Whether a cached answer is judged instead of a call.

@@ -8,7 +8,7 @@ enum PrepareColumn: Int, CallColumn {
     case idempotencyHeader, gzip, connectMs, firstByteMs, privateNetwork, proxy, interface, ca, certificate, key
     case pins, keepsCookies, cookies, parts, partBodies, downloadTo, sha256, checksXML, isJudged, hasHooks
     case webhookTime, hasPages, server, goesOn, credential, credentialKind, credentialVersion, sealed, secrets, place
-    case expensive, answerOptions
+    case expensive, answerOptions, stub
 
     var sql: StaticString {
         switch self {
@@ -55,6 +55,7 @@ enum PrepareColumn: Int, CallColumn {
         case .place: "place"
         case .expensive: "expensive"
         case .answerOptions: "answer_options"
+        case .stub: "stub"
         }
     }
 

@@ -88,6 +88,12 @@ enum FleetCheckup {
             findings.append(
                 Finding(.notice, "credentials", "logged off: \(names); log in with: worker credential set NAME"))
         }
+        if let services = answer.optionalText(0, Column.stubs) {
+            findings.append(
+                Finding(
+                    .notice, "stubs",
+                    "no real call for: \(services); set services.stub to null to call their servers"))
+        }
         let schedules = answer.int64(0, Column.failingSchedules)
         if schedules > 0 {
             findings.append(

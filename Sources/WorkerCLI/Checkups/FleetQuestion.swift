@@ -8,6 +8,8 @@ enum FleetQuestion {
         case workers, leaders, pausedQueues, pausedLanes, hasCredentials, loggedOff, failingSchedules, referencingTables
         /// The queues without a worker: at most 5 of them, their number, and their ready jobs.
         case untaken, untakenQueues, untakenJobs
+        /// The services whose calls stubs answer: at most 10 of them.
+        case stubs
         /// The clients near a limit, and the error of the last count of clients.
         case clients, countError
         /// The time of the last restore, and the losses by the restores of the last day.
@@ -54,6 +56,12 @@ enum FleetQuestion {
                 """
             case .untakenQueues: "(select count(*) from untaken) as untaken_queues"
             case .untakenJobs: "(select coalesce(sum(u.ready), 0)::bigint from untaken u) as untaken_jobs"
+            case .stubs:
+                """
+                (select string_agg(quote_literal(s.service), ', ' order by s.service)
+                  from (select distinct s.service from postrider.service_status s where s.has_stub
+                        order by s.service limit 10) s) as stubs
+                """
             case .clients:
                 """
                 (select string_agg(format('%L (%s)', c.role, c.usage), ', ' order by c.role)

@@ -78,6 +78,7 @@ enum RunCommand {
             })
         engine.appVersion = configuration.appVersion
         engine.environment = configuration.environment
+        engine.makesNoCalls = configuration.makesNoCalls
         engine.memoryBudget = configuration.memory
         engine.runsOnce = configuration.runsOnce
         engine.filesRoot = configuration.files

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, generic-plans, no-seqscan, nested-loops
--- Replaces finish for jobs with is_rich. It checks an attempt that the worker takes for a success against the rules of
--- its job and service. Then finish stores the result.
+-- Replaces finish for jobs with is_rich. Answer rules are asked first. Then it checks an attempt that is a success so
+-- far against the demands of its job and service. Then finish stores the result.
 --
 -- If the cache asked for a 304, the cached answer is used, with its own status. stale_if_error serves at once, not
 -- after the last attempt, because a job that accepts old answers prefers one to a wait.
@@ -30,6 +30,11 @@ declare
   -- By the index of their attempts.
   v_envelope_codes text[];
   v_error_names text[];
+  v_rules text[];
+  v_token text[];                          -- what a rule says about the token, as in judge_by_rule
+  v_rule record;
+  v_action text;                           -- of the rule that decided; null: none
+  v_has_rules boolean;
   v_is_unfit boolean;
   v_cached boolean := exists (
     select from postrider_internal.cache_flights c
@@ -43,8 +48,12 @@ begin
     v_has_credentials := v_has_credentials or v_attempt.credential is not null;
     v_has_cookies := v_has_cookies or v_attempt.cookies is not null;
     v_waits := v_waits or v_attempt.verdict in ('w', 'd', 'l');
+    v_action := null;
+    if v_attempt.verdict <> 's' then
+      select j.paginate, num_nonnulls(j.rules, j.operation_rules, s.rules) > 0 into v_paginate, v_has_rules
+        from postrider.jobs j left join postrider.services s on s.name = j.service where j.id = v_attempt.job_id;
+    end if;
     if v_attempt.verdict in ('f', 'r', 'u') then
-      select j.paginate into v_paginate from postrider.jobs j where j.id = v_attempt.job_id;
       if v_attempt.code = 'http_status' and v_paginate -> 'end_statuses' @> to_jsonb(v_attempt.status)
          and (v_attempt.credential is null
               or not v_attempt.status::int <@ (select c.expired_statuses from postrider.credentials c
@@ -62,7 +71,7 @@ begin
       end if;
     end if;
     -- The server may have acted although the job fails. Then cached answers become invalid.
-    continue when v_attempt.verdict <> 's' and not v_cached
+    continue when v_attempt.verdict <> 's' and not v_cached and v_has_rules is not true
       and (v_attempt.credential is null or v_attempt.code is distinct from 'http_status')
       and not coalesce(v_attempt.status between 200 and 399 or v_attempt.redirected, false);
     select * into v_job from postrider.jobs j where j.id = v_attempt.job_id;
@@ -98,8 +107,21 @@ begin
         end if;
       end if;
     end if;
-    if v_attempt.credential is not null and v_attempt.left_origin is not true and v_attempt.code = 'http_status'
-      and v_service.envelope ?| array['token_expired', 'logged_out'] then
+    if num_nonnulls(v_job.rules, v_job.operation_rules, v_service.rules) > 0
+       and (v_call.is_conditional and p_attempts[i].status = 304) is not true then
+      v_rule := postrider_internal.judge_by_rule(v_attempt, v_job, v_service);
+      if v_rule.label is not null then
+        v_attempt := v_rule.attempt;
+        v_action := v_rule.action;
+        v_rules[i] := v_rule.label;
+        v_token[i] := v_rule.token;
+        v_envelope_codes[i] := v_rule.envelope_code;
+        v_error_names[i] := case when v_attempt.verdict <> 's' then v_rule.name end;
+        v_waits := v_waits or v_attempt.verdict in ('w', 'd');
+      end if;
+    end if;
+    if v_action is null and v_attempt.credential is not null and v_attempt.left_origin is not true
+      and v_attempt.code = 'http_status' and v_service.envelope ?| array['token_expired', 'logged_out'] then
       select * into v_answer from postrider_internal.token_outcome(v_service.envelope, v_attempt.body) o;
       if v_answer.code is not null then
         v_attempt.verdict := 'f';
@@ -118,7 +140,7 @@ begin
     if v_attempt.verdict = 's' then
       select * into v_answer
         from postrider_internal.judge_answer(v_job, v_service, v_attempt.status::int, v_attempt.headers,
-                                             v_attempt.body);
+                                             v_attempt.body, v_action is not null);
       v_is_unfit := v_attempt.cache = 'revalidated' and v_answer.verdict <> 's';
       if v_is_unfit then
         -- The stored answer may have been a success for another job.
@@ -168,6 +190,7 @@ begin
     -- For an at_most_once job a retryable failure is final, so a stale answer may serve then too. The same holds if a
     -- GET or HEAD may have reached the server, because no user needs to know that.
     if v_cached and v_service.stale_if_error is not null and v_attempt.code is distinct from 'too_expensive'
+       and v_action is distinct from 'fail'
        and (v_attempt.verdict in ('r', 'w', 'd') or v_attempt.verdict = 'f' and v_job.delivery = 'at_most_once'
             or v_attempt.verdict = 'u' and v_job.method in ('GET', 'HEAD')) then
       select * into v_kept
@@ -190,33 +213,20 @@ begin
       end if;
     end if;
     p_attempts[i] := v_attempt;
-    if v_service.cache_mode = 'http' and v_job.method in ('POST', 'PUT', 'PATCH', 'DELETE') then
+    if v_service.cache_mode = 'http' and v_service.stub is null
+       and v_job.method in ('POST', 'PUT', 'PATCH', 'DELETE') then
       v_outdates := v_outdates || v_attempt.job_id;
     end if;
   end loop;
   if v_has_credentials then
-    p_attempts := postrider_internal.judge_credentials(p_attempts);
+    p_attempts := postrider_internal.judge_credentials(p_attempts, v_token);
   end if;
   v_done := postrider_internal.finish(p_worker, p_attempts, v_waits);
-  if v_envelope_codes is not null then
-    insert into postrider_internal.envelope_errors (job_id, fence, code, name)
-    select (p_attempts[c.place]).job_id, (p_attempts[c.place]).fence, v_envelope_codes[c.place], v_error_names[c.place]
-      from generate_subscripts(v_envelope_codes, 1) as c (place)
-     where v_envelope_codes[c.place] is not null and (p_attempts[c.place]).seq = any (v_done)
-        on conflict do nothing;
+  if v_envelope_codes is not null or v_rules is not null then
+    perform postrider_internal.store_attempt_notes(p_attempts, v_done, v_envelope_codes, v_error_names, v_rules);
   end if;
   if v_cached or v_outdates <> '{}' then
-    -- Storing locks entries in one order. Invalidating locks the entries of one job after the other. So batches that
-    -- only store run concurrently, and a batch that invalidates has the entries of the service alone. Without this
-    -- lock, two batches that did both waited for each other until they timed out.
-    perform case when l.outdates then pg_advisory_xact_lock(1886351477, l.service)
-      else pg_advisory_xact_lock_shared(1886351477, l.service) end
-       from (select hashtext(s.name) as service, bool_or(x.job_id = any (v_outdates)) as outdates
-               from unnest(p_attempts) x
-               join postrider.jobs j on j.id = x.job_id
-               join postrider.services s on s.name = j.service and s.cache_mode = 'http'
-              group by 1
-              order by 1) l;
+    perform postrider_internal.lock_cached_services(p_attempts, v_outdates);
   end if;
   if v_cached then
     insert into postrider_internal.cache_deltas (service, outcome, jobs)
@@ -230,14 +240,7 @@ begin
     end if;
   end if;
   if v_outdates <> '{}' then
-    -- Also without a lease, because the server has acted.
-    perform postrider_internal.invalidate_changed_url(postrider_internal.filled_job(j), case when s.has_servers
-                                                      then postrider_internal.keyed_service(s, p_worker)
-                                                        else s end, x.headers)
-       from unnest(p_attempts) x
-       join postrider.jobs j on j.id = x.job_id
-       join postrider.services s on s.name = j.service
-      where x.job_id = any (v_outdates) and (x.status between 200 and 399 or x.redirected);
+    perform postrider_internal.invalidate_changed_urls(p_worker, p_attempts, v_outdates);
   end if;
   if v_has_cookies then
     perform postrider_internal.store_batch_cookies(p_attempts, v_done);

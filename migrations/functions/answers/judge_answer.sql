@@ -3,6 +3,8 @@
 -- validator checks the whole JSON, not only the part that extract or the envelope select. A worker has checked XML
 -- before, for a cached answer when it was stored (is_fit_cache_entry).
 --
+-- p_is_success: an answer rule takes the answer for a success, so the code of the envelope does not count.
+--
 -- An answer without a body by its status or method passes all checks except result_type. With an envelope this also
 -- holds for an empty body, because such services may answer without a body.
 --
@@ -11,12 +13,14 @@
 -- as much as the rest; the settings of its caller apply.
 create or replace function postrider_internal.judge_answer(
   p_job postrider.jobs, p_service postrider.services, p_status int, p_headers bytea, p_body bytea,
-  out verdict "char", out code text, out error text, out result jsonb, out encoding text, out envelope_code text,
-  out error_name text)
+  p_is_success boolean default false, out verdict "char", out code text, out error text, out result jsonb,
+  out encoding text, out envelope_code text, out error_name text)
 language plpgsql stable
 as $$
 declare
-  v_envelope jsonb := postrider_internal.used_envelope(p_job.use_envelope, p_service.envelope);
+  -- If a rule takes a body that is not JSON for a success, there is no envelope to read.
+  v_envelope jsonb := case when not p_is_success or postrider_internal.try_jsonb(p_body) is not null
+    then postrider_internal.used_envelope(p_job.use_envelope, p_service.envelope) end;
   v_needs_json boolean := p_job.response_format <> 'xml' and p_job.method <> 'HEAD' and p_job.download_to is null
     and (p_job.response_format = 'json' or p_job.result_type <> 'any' or p_job.require_data is true
          or num_nonnulls(p_job.validator, p_job.extract, v_envelope) > 0);
@@ -63,7 +67,7 @@ begin
       raise exception using errcode = 'numeric_value_out_of_range';
     end if;
 
-    if v_envelope is not null then
+    if v_envelope is not null and not p_is_success then
       v_step := 'envelope';
       v_outcome := postrider_internal.envelope_outcome(v_envelope, v_json);
       if v_outcome.code is not null then
@@ -169,5 +173,5 @@ begin
                                             '') end;
 end
 $$;
-comment on function postrider_internal.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea) is
+comment on function postrider_internal.judge_answer(postrider.jobs, postrider.services, int, bytea, bytea, boolean) is
   'the outcome of an answer with a good status: s, f or r, with code, sentence, result and charset';

@@ -75,11 +75,13 @@ begin
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
              and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
+        elsif postrider_internal.has_own_rule(v_call.job_id, v_call.fence) then
+          v_is_locked := true;             -- the call of the next job may bring an answer to store
+          v_serves := false;
         elsif v_call.base = postrider_internal.cache_key(v_job, v_service) then
           v_serves := postrider_internal.store_cache_entry(
             v_call.base, v_job, v_service, v_attempt.status::int, v_attempt.headers, v_attempt.body, v_attempt.encoding,
-            p_app_version,
-            coalesce(v_attempt.redirected, false));
+            p_app_version, coalesce(v_attempt.redirected, false));
           if v_serves and v_service.cache_mode = 'http' then
             select f.fresh > interval '0' into v_serves
               from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;

@@ -14,8 +14,11 @@
 --
 -- If a time lies ahead, the clock was set back since, and the time counts as old.
 --
+-- p_token: for each attempt, the effect of an answer rule on the token (judge_by_rule, refresh_for_own_rule).
+--
 -- Runs before finish, because rows of credentials are locked before rows of ready.
-create or replace function postrider_internal.judge_credentials(p_attempts postrider_internal.finished_attempt[])
+create or replace function postrider_internal.judge_credentials(p_attempts postrider_internal.finished_attempt[],
+                                                                p_token text[] default null)
 returns postrider_internal.finished_attempt[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -47,6 +50,8 @@ begin
     v_version_of[i] := v_attempt.version;
     v_job_of[i] := v_attempt.job_id;
     v_found[i] := case
+      when p_token[i] = 'nothing' then null
+      when p_token[i] like '%refresh' then 'refused'
       when v_attempt.code = 'logged_out' then 'logged_out'
       when v_attempt.code = 'token_expired' or v_attempt.code = 'http_status' and v_attempt.verdict not in ('w', 'd')
         and (
@@ -83,7 +88,8 @@ begin
       -- An open transaction holds the row. The other jobs of this worker do not wait for it. Refused jobs are sent
       -- again after 5 s, independent of their backoff, because they wait for a lock, not for a failed server.
       for i in 1 .. cardinality(p_attempts) loop
-        continue when v_credential_of[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted';
+        continue when v_credential_of[i] is distinct from v_names[k] or coalesce(v_found[i], 'accepted') = 'accepted'
+          or p_token[i] like '%final%';
         p_attempts[i].verdict := 'h';
         -- Not token_expired, which would count as one of the three refusals.
         p_attempts[i].code := 'refresh_failed';
@@ -121,6 +127,10 @@ begin
       continue when not postrider_internal.credential_refreshes(v_credential.kind)
         and v_version_of[i] = v_credential.version;
       v_has_ended := coalesce(v_credential.expires_at <= clock_timestamp(), false);
+      if p_token[i] like 'own %' and v_version_of[i] = v_credential.version and not v_has_ended then
+        p_attempts[i] := postrider_internal.refresh_for_own_rule(p_attempts[i], v_credential, p_token[i]);
+        continue;
+      end if;
       if v_version_of[i] = v_credential.version and not v_has_ended then
         select postrider_internal.call_endpoint(j.service, j.method, j.url) into v_endpoint from postrider.jobs j
           where j.id = v_job;
@@ -149,19 +159,15 @@ begin
           update postrider_internal.refreshes r set forced_at = clock_timestamp()
             where r.credential = v_names[k] and not v_has_ended;
         else
-          update postrider.credentials c set state = 'cooldown' where c.name = v_names[k];
+          perform postrider_internal.postpone_refresh(v_names[k], v_refresh.forced_at);
           v_credential.state := 'cooldown';
-          update postrider_internal.refreshes r
-             set due_at = v_refresh.forced_at + interval '30 s', forced_at = v_refresh.forced_at + interval '30 s',
-                 epoch = 0, worker = 0, until = null, is_early = false, failures = 0,
-                 last_error = 'the API refused a token less than 30 s after a refresh; the next refresh waits until 30 s have passed'
-           where r.credential = v_names[k];
         end if;
       elsif v_refresh.is_early and v_version_of[i] = v_credential.version then
         -- The token was being refreshed early, but it has ended already. No call may use it from now on.
         update postrider_internal.refreshes r set is_early = false where r.credential = v_names[k];
         v_refresh.is_early := false;
       end if;
+      continue when p_token[i] like '%final%';
       p_attempts[i].verdict := 'h';
       p_attempts[i].code := 'token_expired';
       p_attempts[i].error := v_resend;
@@ -170,5 +176,5 @@ begin
   return p_attempts;
 end
 $$;
-comment on function postrider_internal.judge_credentials(postrider_internal.finished_attempt[]) is
+comment on function postrider_internal.judge_credentials(postrider_internal.finished_attempt[], text[]) is
   'applies answers to the credentials of the attempts: starts refreshes, sends jobs again, ends them, or logs off';

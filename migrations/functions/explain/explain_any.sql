@@ -28,6 +28,7 @@ begin
              then postrider_internal.explain_failure(p_id, v_result)
            when v_result.status_code is not null
              then format(' with status %s on attempt %s', v_result.status_code, v_result.attempt)
+               || postrider_internal.deciding_rule(p_id, v_result.fence, ' by rule ')
            when v_result.error is not null then format(': %s', v_result.error) end)
       || coalesce((
            select format(' Its callback %s failed: %s', coalesce(f.callback, f.function, f.event), f.error)

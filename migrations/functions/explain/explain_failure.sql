@@ -31,7 +31,8 @@ begin
            case when v_result.attempt > 0
              then format(' after %s attempt%s', v_result.attempt, case when v_result.attempt > 1 then 's' end)
                else '' end,
-           rtrim(v_result.error, '.'), v_result.error_code) end;
+           rtrim(v_result.error, '.'),
+           v_result.error_code || postrider_internal.deciding_rule(v_at, v_result.fence, ', by rule ')) end;
 end
 $$;
 comment on function postrider_internal.explain_failure(bigint, postrider_internal.results) is

@@ -48,7 +48,8 @@ begin
     postrider_internal.explain_deadline(v_expires, v_at),
     case when v_attempt > 0 or exists (select from postrider_internal.throttled_attempts(p_job.id, v_attempt + 1))
       then (
-           select format('; attempt %s ended with %s: %s', t.attempt, t.error_code, t.error)
+           select format('; attempt %s ended with %s%s: %s', t.attempt, t.error_code,
+                         postrider_internal.deciding_rule(t.job_id, t.fence, ' by rule '), t.error)
              from postrider_internal.past_attempts t where t.job_id = p_job.id and t.error_code is not null
                order by t.fence desc limit 1) end, p_page)
     || case when p_job.service is not null then postrider_internal.explain_servers(p_job) else '' end;

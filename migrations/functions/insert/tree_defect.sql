@@ -23,7 +23,7 @@ begin
     (p_job.lane is not null, 'lane'), (p_job.delivery <> 'at_least_once', 'delivery'),
     (p_job.max_attempts <> 5, 'max_attempts'),
     (p_job.cache_version <> 0, 'cache_version'), (p_job.ignore_cache, 'ignore_cache'),
-    (p_job.paginate is not null, 'paginate')
+    (p_job.paginate is not null, 'paginate'), (p_job.rules is not null, 'rules')
   ) as d(bad, c)
   where d.bad limit 1;
   if column_name is not null then

@@ -21,7 +21,9 @@ begin
      cross join lateral (
            select r.ctid as spot from postrider_internal.ready r where r.track = x.track and r.seq = x.seq offset 0) l
      where num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
-       and not postrider_internal.judges_cheaply(j, u.envelope)),
+             and not postrider_internal.judges_cheaply(j, u.envelope)
+           or num_nonnulls(j.rules, j.operation_rules, s.rules) > 0
+             and not postrider_internal.has_cheap_rules(j, s.rules)),
   gone as (
     delete from postrider_internal.ready r
      using expensive x

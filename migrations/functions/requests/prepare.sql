@@ -17,11 +17,13 @@
 -- It is one column, because each column costs 1 µs a job. p_hold_ms: how long such jobs wait before their calls; null:
 -- the worker has room for their answers.
 --
--- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is stored as received.
+-- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is stored as received, plus 32 if
+-- answer rules read failures, too. p_stubs_only: the worker makes no real call. p_stub: the answers of these jobs.
 create or replace function postrider_internal.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_hold_ms int default null,
-  p_long bigint[] default '{}')
+  p_long bigint[] default '{}', p_stubs_only boolean default false,
+  p_stub jsonb[] default null)
 returns table (
   job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[],
@@ -31,52 +33,58 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[], answer_options int)
+  expensive text[], answer_options int, stub text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_done bigint[];
+  v_done bigint[] := '{}';
   v_cached bigint[];
-  v_held bigint[];
+  v_gone bigint[] := '{}';                 -- jobs that are not called now, or were prepared already
   -- Null while no service has servers.
   v_server int[];
   v_base text[];
   v_goes_on boolean[];
-  v_body bytea;
+  v_stubs record;
 begin
   if p_hold_ms is not null then
-    v_held := postrider_internal.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
-    if v_held <> '{}' then
-      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence,
-             p_job
-        from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
-      if p_job is null then
-        return;
-      end if;
+    v_gone := postrider_internal.defer_expensive_jobs(p_worker, p_hold_ms, p_track, p_seq, p_fence, p_job);
+  end if;
+  if p_stub is null and (p_stubs_only or exists (select from postrider.services s where s.stub is not null)) then
+    v_stubs := postrider_internal.take_stubs(p_worker, p_track, p_seq, p_fence, p_job, v_gone, p_stubs_only);
+    if v_stubs.jobs <> '{}' then
+      return query
+      select p.* from postrider_internal.prepare(p_worker, p_app_version, null, null, v_stubs.fences, v_stubs.jobs,
+                                                 p_stub => v_stubs.answers) p;
+    end if;
+    v_gone := v_gone || v_stubs.jobs || v_stubs.ended;
+  end if;
+  if v_gone <> '{}' then
+    select w.* into p_track, p_seq, p_fence, p_job
+      from postrider_internal.without_jobs(p_track, p_seq, p_fence, p_job, v_gone) w;
+  end if;
+  if p_stub is null and p_job is not null and exists (select from postrider.credentials) then
+    v_gone := postrider_internal.hold_for_credentials(p_worker, p_track, p_seq, p_fence, p_job);
+    if v_gone <> '{}' then
+      select w.* into p_track, p_seq, p_fence, p_job
+        from postrider_internal.without_jobs(p_track, p_seq, p_fence, p_job, v_gone) w;
     end if;
   end if;
-  if exists (select from postrider.credentials) then
-    v_held := postrider_internal.hold_for_credentials(p_worker, p_track, p_seq, p_fence, p_job);
-    if v_held <> '{}' then
-      if cardinality(v_held) = cardinality(p_job) then
-        return;
-      end if;
-      select array_agg(x.track), array_agg(x.seq), array_agg(x.fence), array_agg(x.job) into p_track, p_seq, p_fence,
-             p_job
-        from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job) where x.job <> all (v_held);
-    end if;
-  end if;
-  select c.done, c.expensive into v_done, v_cached
-    from postrider_internal.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job) c;
-  if cardinality(v_done) = cardinality(p_job) then
+  if p_job is null then
     return;
   end if;
-  v_done := v_done || postrider_internal.fail_misconfigured_jobs(p_worker, p_track, p_seq, p_fence, p_job);
-  if exists (select from postrider_internal.server_routes) then
-    select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
-      from postrider_internal.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
+  if p_stub is null then
+    select c.done, c.expensive into v_done, v_cached
+      from postrider_internal.cache_serve(p_worker, p_app_version, p_track, p_seq, p_fence, p_job) c;
+    if cardinality(v_done) = cardinality(p_job) then
+      return;
+    end if;
+    v_done := v_done || postrider_internal.fail_misconfigured_jobs(p_worker, p_track, p_seq, p_fence, p_job);
+    if exists (select from postrider_internal.server_routes) then
+      select p.server, p.base, p.goes_on into v_server, v_base, v_goes_on
+        from postrider_internal.pick_servers(p_worker, p_track, p_seq, p_fence, p_job, v_done || v_cached) p;
+    end if;
   end if;
   return query
   select j.id, j.method,
@@ -109,8 +117,8 @@ begin
          coalesce(s.allow_private_network, false),
          s.proxy, s.interface, s.tls ->> 'ca', s.tls ->> 'certificate', s.tls ->> 'key',
          case when s.tls ? 'pins' then array(select jsonb_array_elements_text(s.tls -> 'pins')) end,
-         coalesce(a.cookies, false),
-         case when a.cookies then array(
+         coalesce(a.cookies and p_stub is null, false),
+         case when a.cookies and p_stub is null then array(
            select c.line from postrider_internal.cookies c
              where c.service = s.name and c.credential = coalesce(u.credential, '')
               and c.login = coalesce(k.login, 0)) end,
@@ -121,7 +129,7 @@ begin
          j.download_to, decode(j.sha256, 'hex'), j.response_format = 'xml',
          -- Answers without further rules are finished like plain jobs, because judge costs 30 µs.
          j.cache_ttl is not null or j.response_format <> 'raw' or j.result_type <> 'any'
-           or num_nonnulls(j.validator, j.extract, u.envelope) > 0
+           or num_nonnulls(j.validator, j.extract, u.envelope, j.rules, j.operation_rules, s.rules) > 0
              or coalesce(a.cookies or s.cache_mode = 'http', false)
            or j.paginate is not null or k.name is not null or j.require_data is true,
          case when (select exists (select from postrider.hooks h where h.event = 'will_start')) then exists (
@@ -132,23 +140,29 @@ begin
          case when j.tag = 'webhook' and exists (select from postrider_internal.webhooks w where w.job_id = j.id)
               then extract(epoch from clock_timestamp())::bigint end,
          j.paginate is not null, x.server, coalesce(x.goes_on, false),
-         coalesce(u.credential, case when j.login_required then '' end), k.kind, k.version, k.sealed, k.secrets,
-         case when k.name is not null then postrider_internal.credential_place(k.kind, k.place) end,
+         coalesce(u.credential, case when j.login_required and p_stub is null then '' end), k.kind, k.version, k.sealed,
+         k.secrets, case when k.name is not null then postrider_internal.credential_place(k.kind, k.place) end,
          case when v_cached <> '{}' and j.id = any (v_cached)
                 or num_nonnulls(j.validator, j.extract, u.envelope, j.paginate) > 0
                      and not postrider_internal.judges_cheaply(j, u.envelope)
-              then array[postrider_internal.expensive_columns(j, u.envelope),
+                or num_nonnulls(j.rules, j.operation_rules, s.rules) > 0
+                     and not postrider_internal.has_cheap_rules(j, s.rules)
+              then array[postrider_internal.expensive_columns(j, u.envelope, s.rules),
               coalesce((select t.lane from postrider_internal.tracks t where t.id = x.track), ''),
                          case when j.id = any (v_cached) then 'c' when j.cache_ttl is not null or k.name is not null
-                           then 'f' else 's' end] end,
-         case when num_nonnulls(j.decode, j.max_redirects) > 0
-              then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16 end
-    from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track) as x(fence, job, server, base, goes_on, track)
+                             or num_nonnulls(j.rules, j.operation_rules, s.rules) > 0 then 'f' else 's' end] end,
+         case when num_nonnulls(j.decode, j.max_redirects, j.rules, j.operation_rules, s.rules) > 0
+              then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16
+                + (num_nonnulls(j.rules, j.operation_rules, s.rules) > 0)::int * 32 end,
+         case when p_stub is not null then postrider_internal.stub_texts(x.stub) end
+    from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track, p_stub)
+      as x(fence, job, server, base, goes_on, track, stub)
     join postrider.jobs j on j.id = x.job
     left join postrider.services s on s.name = j.service
    cross join lateral (
          select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope,
-                postrider_internal.used_credential(j.credential, s.credential) as credential) u
+                case when p_stub is null then postrider_internal.used_credential(j.credential, s.credential) end
+                  as credential) u
     -- Jobs that are not members pay only for the check of parent_id.
     left join lateral (
          select r.* from postrider_internal.filled_templates r
@@ -170,29 +184,16 @@ begin
           where n.name = u.credential limit 1) k on true
     left join postrider_internal.cache_flights c on c.job_id = x.job and c.fence = x.fence and c.is_conditional
    where x.job <> all (v_done);
-  -- In slices, because libpq keeps a buffer as large as the longest row for the rest of the connection.
-  if cardinality(p_long) = 0 then
-    return;
-  end if;
-  for job_id, v_body in
-    select j.id, case when j.body is not null then j.body || ''::bytea else postrider_internal.json_body(
-             coalesce(g.body_json, d.body_json, j.body_json),
-             postrider_internal.used_place(k.place, coalesce(g.body_json, d.body_json, j.body_json), false)) end
-      from unnest(p_long) x (job)
-      join postrider.jobs j on j.id = x.job
-      left join postrider.services s on s.name = j.service
-      left join postrider_internal.filled_templates d on d.job_id = j.id and j.parent_id is not null
-      left join lateral postrider_internal.page_call(case when j.paginate is not null
-                                                     then postrider_internal.filled_job(j) end) g on true
-      left join postrider.credentials k on k.name = postrider_internal.used_credential(j.credential, s.credential)
-     where x.job <> all (v_done)
-  loop
-    for v_from in 1 .. octet_length(v_body) by 262144 loop
-      body := substring(v_body from v_from for 262144);
+  if cardinality(p_long) > 0 then
+    for job_id, body in
+      select b.job_id, b.slice from postrider_internal.body_slices(array(
+        select l.job from unnest(p_long) l (job) where l.job <> all (v_done))) b
+    loop
       return next;
     end loop;
-  end loop;
+  end if;
 end
 $$;
-comment on function postrider_internal.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[]) is
+comment on function postrider_internal.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[],
+                                             boolean, jsonb[]) is
   'the requests of claimed jobs with everything that their services add; ends jobs that cannot be sent';

@@ -102,6 +102,13 @@ begin
   if column_name is not null then
     return;
   end if;
+  select d.c, format('%s %s', d.path, d.reason), d.hint into column_name, reason, hint
+    from (select 'rules' as c, r.* from postrider_internal.rules_defect(p_service.rules) r
+          union all select 'stub', t.* from postrider_internal.stub_defect(p_service.stub) t) d
+   where d.reason is not null limit 1;
+  if column_name is not null then
+    return;
+  end if;
   select 'tls', d.reason, d.hint into column_name, reason, hint from postrider_internal.tls_defect(p_service.tls) d
    where d.reason is not null;
 end
