@@ -71,6 +71,10 @@ begin
     reason := 'has a $ without the name of a step';
     hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
     return;
+  elsif p_job.run_if is not null and not postrider_internal.is_predicate(p_job.run_if::jsonpath) then
+    reason := 'is no condition: it gives a value';
+    hint := 'Compare it, like $.register.body.id == 7, or write exists($.register.body.id).';
+    return;
   end if;
   column_name := null;
 end
