@@ -9,6 +9,7 @@ Each page has its own database and worker. A name in a block stands for one of t
     https://NAME.example.com       httpbin, which answers every path with the request itself
     https://accounts.example.com   the API of Tests/SmallAPI
     https://login.example.com      the API of Tests/TokenAPI
+    https://graphql.example.com    the API of Tests/GraphQLAPI
 
 A block that begins with ```sql runs in psql, one with ```sh in bash. ```python, ```ruby and ```go hold whole programs that connect to
 DATABASE_URL. Without CI in the environment, a language that is not installed is left out. A block ```text directly behind it is the output.
@@ -82,6 +83,8 @@ class Servers:
         servers.names += self.names
         if "accounts.example.com" in text:
             servers.start(["accounts"], "api:app", folder=ROOT / "Tests/SmallAPI")
+        if "graphql.example.com" in text:
+            servers.start(["graphql"], "api:app", folder=ROOT / "Tests/GraphQLAPI")
         if "login.example.com" in text:
             servers.start(["login"], "api:app", folder=ROOT / "Tests/TokenAPI", TOKEN_API_FOLDER=folder)
         return servers

@@ -147,7 +147,7 @@ struct TemplateTests {
         let cases = [
             ("url", "'\(url)/{{a.body.json.no}}'", "template"), ("url", "'\(url)/{{a.body.json.up}}/x'", "template"),
             ("url, headers", #"'\#(url)', '{"X": "{{a.body.json.s}}"}'"#, "bad_header"),
-            ("url, run_if", "'\(url)', '$.a.body.json.up'", "template"),
+            ("url, run_if", "'\(url)', '$.nobody.status == 200'", "template"),
         ]
         for (columns, values, code) in cases {
             let ids = try insert(queue, [first, (columns, values), ("url", "'\(url)'")])
