@@ -22,8 +22,19 @@ struct StormJob: CustomStringConvertible {
         case cached
         /// Status 200 with the current token, otherwise 401.
         case locked
+        /// Status 404 at first, which a rule repeats, then 200.
+        case missing
+        /// A limit inside a 200 at first, which a rule obeys, then 200.
+        case crowded
+        /// The answer of a stub; the target is not called.
+        case stubbed
     }
 
+    private static let services: [Kind: String] = [.locked: "locked", .stubbed: "stubs"]
+    private static let rules: [Kind: String] = [
+        .missing: #"'[{"status": 404, "do": "retry"}]'"#,
+        .crowded: #"'[{"if": "$.body.busy == true", "do": "throttle", "wait": "$.body.wait"}]'"#,
+    ]
     static let keys = (0...9).map { "k\($0)" }
 
     let kind: Kind
@@ -44,7 +55,10 @@ struct StormJob: CustomStringConvertible {
         let draw = random.number(0...99)
         kind =
             switch draw {
-            case ..<40: .good
+            case ..<32: .good
+            case ..<35: .missing
+            case ..<37: .crowded
+            case ..<40: .stubbed
             case ..<50: .bad
             case ..<62: .flaky
             case ..<72: .torn
@@ -59,13 +73,14 @@ struct StormJob: CustomStringConvertible {
         isOnce = [.good, .bad, .torn, .hang].contains(kind) && random.chance(20)
         expires = random.chance(8)
         key = random.chance(15) ? Self.keys[Int(random.number(0...9))] : nil
-        let hasService = random.chance(25) || kind == .cached || kind == .locked
-        let lane = kind == .limited ? "limited" : random.chance(15) ? "narrow" : "plain"
+        let hasService = random.chance(25) || [.cached, .locked, .stubbed].contains(kind)
+        let lane = kind == .limited || kind == .crowded ? "limited" : random.chance(15) ? "narrow" : "plain"
         var pairs = [
             ("method", random.chance(30) ? "'POST'" : "'GET'"), ("tag", "'\(tag)'"), ("lane", "'\(lane)'"),
             ("priority", "\(random.number(0...3))"), ("backoff", "'{20 ms, 60 ms}'"),
             ("url", hasService ? "'\(path)'" : "'\(target)\(path)'"),
-            ("service", hasService ? "'\(kind == .locked ? "locked" : "api")'" : "null"),
+            ("service", hasService ? "'\(Self.services[kind] ?? "api")'" : "null"),
+            ("rules", Self.rules[kind] ?? "null"),
             // Enough attempts for the jobs that succeed, however many workers die.
             ("max_attempts", kind == .hang ? "2" : "30"), ("timeout", kind == .hang ? "'300 ms'" : "'60 s'"),
             ("delivery", isOnce ? "'at_most_once'" : "'at_least_once'"),
@@ -101,6 +116,7 @@ struct StormJob: CustomStringConvertible {
         case "succeeded":
             if kind == .bad || kind == .hang { return "nothing can have succeeded" }
             if status != "200" { return "succeeded with \(status ?? "no status")" }
+            if kind == .stubbed { return calls.isEmpty ? nil : "a stub was to answer" }
             if isFromCache { return kind == .cached ? nil : "it may not be cached" }
             return calls.contains { $0.endedAt != nil && !$0.isAborted } ? nil : "succeeded without an answer"
         case "failed":

@@ -58,6 +58,8 @@ final class StormTarget: Sendable {
                 case .bad: TargetStep.answer(404)
                 case .flaky where isFirst: TargetStep.answer(503)
                 case .limited where isFirst: TargetStep.answer(429)
+                case .missing where isFirst: TargetStep.answer(404)
+                case .crowded where isFirst: TargetStep.answer(200, #"{"busy": true, "wait": "200ms"}"#)
                 case .torn where isFirst: [.reset]
                 case .locked where request.header("authorization") != "Bearer \(token)": TargetStep.answer(401)
                 default: TargetStep.answer(200, "{\"a\": 1}")
