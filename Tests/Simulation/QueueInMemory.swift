@@ -210,7 +210,7 @@ final class QueueInMemory {
             ready[lease.track]?.remove(at: index)
             stored += 1
             row.worker = 0
-            switch attempt.verdict.kind {
+            switch decided(attempt) {
             case .retryable where row.attempt < job.maxAttempts:
                 scheduled.append((timeline.now + UInt64(row.attempt) * 300 * millisecond, row))
             case .progressed, .gainedLittle, .delayed:

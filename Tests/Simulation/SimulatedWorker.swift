@@ -284,8 +284,8 @@ final class SimulatedWorker {
                 continue
             }
             var job = job
-            job.call = HTTPCall(url: "http://h/")
-            job.isJudged = id % 3 > 0
+            job.call = SimulatedWorker.call(of: id)
+            (job.isJudged, job.hasRules) = (id % 3 > 0, id % 5 == 0)
             if id % 4 == 1 {
                 job.expensive = ExpensiveJudgement(
                     columns: "extract", lane: "\(job.lease.track)", judgesFailures: id % 8 == 1)
