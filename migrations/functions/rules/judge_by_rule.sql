@@ -58,7 +58,9 @@ begin
   attempt.code := 'rule';
   attempt.error := concat_ws(': ', name, coalesce(v_found.message,
     format('the answer is a failure by rule %s; look at its body', label)))
-    || coalesce('; the wait of the rule cannot be read: ' || v_found.bad_wait, '');
+    || coalesce('; the wait of the rule cannot be read: ' || v_found.bad_wait, '')
+    || case when p_job.paginate is not null then format(' (page %s)', coalesce((
+         select max(p.page) from postrider_internal.fetched_pages p where p.job_id = p_job.id), 0) + 1) else '' end;
   if p_attempt.verdict in ('r', 'w', 'd', 'o') then
     attempt.retry_after_ms := null;
   end if;
