@@ -84,6 +84,26 @@ struct RuleMatchTests {
         #expect(try row("select postrider_internal.waiting_ms('\(text)', 1800000000)::text") == milliseconds)
     }
 
+    @Test func `random bytes and any rule raise no error`() throws {
+        let count = try row(
+            #"""
+            select count(*)::text from generate_series(1, 2000) i,
+              lateral (select string_agg(decode(lpad(to_hex((random() * 255)::int), 2, '0'), 'hex'), '') as b
+                         from generate_series(1, 1 + i % 60)) r,
+              lateral (select (array['', '{"a": 1}', '[[1e400000]]', '{"a": "\u0000"}', '1', '"x'])[1 + i % 6] as t) t,
+              lateral postrider_internal.answer_rule(
+                jsonb_populate_record(null::postrider.jobs, '{"method": "GET", "rules": [
+                  {"if": "$.body.a.double() / $.body.b > 1 || $.text like_regex \"^.[[:alpha:]]\"", "do": "fail",
+                   "error": "$.body.**.keyvalue()"},
+                  {"if": "strict $.headers.x[9] == 1 || $.body.a.datetime() < $.text.datetime()", "do": "fail"},
+                  {"status": 200, "do": "throttle", "wait": "($.body.a - 1) / $.text.size()", "error": "$.headers"}]}'),
+                null, 200, case when i % 2 = 0 then convert_to(E'content-type: a/json\nx: 1\n', 'UTF8') else r.b end,
+                case when i % 3 = 0 then convert_to(t.t, 'UTF8') else r.b end) a
+             where a.list = 'job'
+            """#)
+        #expect(count == "2000")
+    }
+
     @Test func `rules with filters, wildcards or long texts are not cheap`() throws {
         for (rules, isCheap) in [
             (#"[{"status": 404, "do": "retry"}, {"if": "$.body.errors[0].code == 7", "do": "fail"}]"#, "true"),

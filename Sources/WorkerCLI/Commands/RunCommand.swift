@@ -96,6 +96,9 @@ enum RunCommand {
             throw CommandError(.internalError, error.message)
         }
         log.write(LogEvent(.info, "worker_started", [("concurrency", .number(concurrency))]))
+        if configuration.makesNoCalls {
+            log.write(LogEvent(.warning, "stubs_only", [("hint", .text("jobs of services without a stub fail"))]))
+        }
         if let server, let pages = configuration.pages {
             do throws(AdminError) {
                 try server.start(at: pages.address)

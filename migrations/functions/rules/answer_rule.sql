@@ -35,8 +35,16 @@ begin
       end;
     end if;
   end if;
-  v_found := postrider_internal.rule_match(v_lists, p_status, p_job.method,
-    postrider_internal.headers_json(coalesce(p_headers, '')), v_body, v_text);
+  begin
+    v_found := postrider_internal.rule_match(v_lists, p_status, p_job.method,
+      postrider_internal.headers_json(coalesce(p_headers, '')), v_body, v_text);
+  exception when others then
+    -- Headers that are no text, or together too large for a jsonb. Rules by status still apply.
+    if postrider_internal.is_transient_error(sqlstate) then
+      raise;
+    end if;
+    v_found := postrider_internal.rule_match(v_lists, p_status, p_job.method, '{}', null, null);
+  end;
   if v_found.list is null then
     return;
   end if;
