@@ -77,6 +77,21 @@ struct VerdictTests {
         }
     }
 
+    @Test func `the answer of a stub lets its job wait, but pauses no lane`() {
+        func judged(_ status: Int, retryAfter: Duration? = nil, quotaReset: Duration? = nil) -> Verdict {
+            var verdict = verdict(
+                .response(HTTPResponse(status: status, retryAfter: retryAfter, quotaReset: quotaReset)))
+            verdict.pauseNoLane()
+            return verdict
+        }
+        #expect(judged(429, retryAfter: .seconds(5)).kind == .delayed)
+        #expect(judged(429, retryAfter: .seconds(5)).retryAfter == .seconds(5))
+        #expect(judged(409, retryAfter: .seconds(5)).kind == .delayed)
+        #expect(judged(500, retryAfter: .seconds(5)).retryAfter == .seconds(5))
+        #expect(judged(200, quotaReset: .seconds(5)) == .success)
+        #expect(judged(404, quotaReset: .seconds(5)).retryAfter == nil)
+    }
+
     @Test func `a 429 or a 503 with Retry-After pauses the lane, and quota resets are reported`() {
         func verdict(_ status: Int, retryAfter: Int? = nil, quota: Int? = nil, atMostOnce: Bool = false) -> Verdict {
             let response = HTTPResponse(
