@@ -155,6 +155,27 @@ struct StubTests {
         #expect(target.requests.isEmpty)
     }
 
+    @Test func `stubbed calls obey the limit of their lane, hooks and chains`() throws {
+        let queue = try queue(
+            #"[{"match": {"path": "/made"}, "body": {"id": 7}}, {"match": {"path": "/7"}, "body": {"n": 1}, "delay": "20 ms"}]"#,
+            "insert into postrider.lanes (name, max_in_flight) values ('api', 1)")
+        try CallbackLog.make(in: queue)
+        try queue.connection.execute(
+            "insert into postrider.hooks (event, function, service) values ('will_start', 'app.hook(bigint, text)', 'api')"
+        )
+        let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
+        let root = try queue.number(
+            """
+            select postrider.submit('{"chain": [{"name": "a", "service": "api", "url": "made"},
+              {"service": "api", "url": "{{a.body.id}}", "extract": "$.n", "on_success": "note"}]}')
+            """)
+        try queue.insert(5, "service, url", "'api', '7'")
+        try queue.wait(for: root, toBe: "succeeded")
+        try queue.wait(until: "select count(*) = 8 from postrider_internal.results where state = 's'")
+        #expect(try queue.number("select count(*) from postrider.attempts where not from_stub") == 0)
+    }
+
     @Test func `doctor warns of services with stubs`() throws {
         let queue = try queue("[]")
         let outcome = try WorkerProcess.run(["doctor", "--database", TestRole.worker.database(queue.database)])
