@@ -7,6 +7,13 @@ GRANT USAGE ON SCHEMA postrider TO postrider_admin, postrider_client, postrider_
 CREATE SCHEMA postrider_internal;
 GRANT USAGE ON SCHEMA postrider_internal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TYPE postrider_internal.argument_place AS (
+	path text[],
+	kind "char",
+	whole text,
+	parts text[]
+);
+
 CREATE TYPE postrider_internal.client_jobs AS (
 	role text,
 	lane text,
@@ -949,7 +956,7 @@ CREATE INDEX jobs_queue ON ONLY postrider.jobs USING btree (queue, id) WHERE (qu
 CREATE INDEX jobs_tag ON ONLY postrider.jobs USING btree (tag, id) WHERE (tag IS NOT NULL);
 CREATE TRIGGER jobs_feed AFTER INSERT ON postrider.jobs REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.queue_new_jobs();
 CREATE TRIGGER jobs_keep BEFORE DELETE OR UPDATE OR TRUNCATE ON postrider.jobs FOR EACH STATEMENT EXECUTE FUNCTION postrider_internal.refuse_job_changes();
-CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
+CREATE TRIGGER jobs_row BEFORE INSERT ON postrider.jobs FOR EACH ROW WHEN (((new.dedupe_key IS NOT NULL) OR (new.operation IS NOT NULL) OR (new.each IS NOT NULL) OR (length(new.tag) > 400) OR (length(new.queue) > 200) OR ((new.parent_id IS NOT NULL) AND (current_setting('postrider.inherits'::text, true) IS DISTINCT FROM 'off'::text)) OR (new.method <> upper((new.method COLLATE "C"))))) EXECUTE FUNCTION postrider_internal.check_new_job();
 GRANT INSERT("extract") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT("position") ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(argument_types) ON TABLE postrider.jobs TO postrider_client;
@@ -990,6 +997,8 @@ GRANT INSERT(on_duplicate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_failure) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(on_success) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(operation) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(operation_revision) ON TABLE postrider.jobs TO postrider_client;
+GRANT INSERT(operation_rules) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(paginate) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(parent_id) ON TABLE postrider.jobs TO postrider_client;
 GRANT INSERT(priority) ON TABLE postrider.jobs TO postrider_client;
@@ -1327,6 +1336,24 @@ ALTER TABLE ONLY postrider.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
 GRANT SELECT ON TABLE postrider.migrations TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE TABLE postrider_internal.operation_plans (
+    argument_check jsonpath NOT NULL,
+    argument_names text[] NOT NULL,
+    closed text[] NOT NULL,
+    columns jsonb NOT NULL,
+    given text[] NOT NULL,
+    kind text NOT NULL,
+    operation text NOT NULL,
+    places postrider_internal.argument_place[] NOT NULL,
+    revision integer NOT NULL,
+    types jsonb NOT NULL
+);
+ALTER TABLE ONLY postrider_internal.operation_plans
+    ADD CONSTRAINT operation_plans_pkey PRIMARY KEY (operation);
+ALTER TABLE ONLY postrider_internal.operation_plans
+    ADD CONSTRAINT operation_plans_operation_fkey FOREIGN KEY (operation) REFERENCES postrider.operations(name) ON UPDATE CASCADE ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.operation_plans TO postrider_worker;
+
 CREATE TABLE postrider.operations (
     arguments jsonb DEFAULT '{}'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1342,6 +1369,10 @@ ALTER TABLE ONLY postrider.operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY postrider.operations
     ADD CONSTRAINT operations_service_fkey FOREIGN KEY (service) REFERENCES postrider.services(name) ON UPDATE CASCADE;
+CREATE TRIGGER keep_deleted_operations BEFORE DELETE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.keep_operations();
+CREATE TRIGGER keep_renamed_operations BEFORE UPDATE OF name ON postrider.operations FOR EACH ROW WHEN ((new.name <> old.name)) EXECUTE FUNCTION postrider_internal.keep_operations();
+CREATE TRIGGER operations_changed AFTER INSERT OR UPDATE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.operations_changed();
+CREATE TRIGGER operations_check BEFORE INSERT OR UPDATE ON postrider.operations FOR EACH ROW EXECUTE FUNCTION postrider_internal.operations_check();
 GRANT SELECT ON TABLE postrider.operations TO postrider_client, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.operations TO postrider_admin, postrider_worker;
 
@@ -2680,7 +2711,11 @@ CREATE VIEW postrider.job_status AS
         CASE
             WHEN p.visible THEN j.operation_revision
             ELSE NULL::integer
-        END AS operation_revision
+        END AS operation_revision,
+        CASE
+            WHEN p.visible THEN postrider_internal.masked_json(j.arguments)
+            ELSE NULL::jsonb
+        END AS arguments
    FROM (((postrider.jobs j
      LEFT JOIN LATERAL ( SELECT x.job_id,
             x.started_at,
@@ -3179,6 +3214,16 @@ CREATE VIEW postrider.service_status AS
 GRANT SELECT ON TABLE postrider.service_status TO postrider_admin, postrider_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.service_status TO postrider_worker;
 
+CREATE VIEW postrider_internal.service_ticket AS
+ SELECT
+        CASE
+            WHEN has_table_privilege('postrider.services'::text, 'select'::text) THEN postrider_internal.ticket(k.secret, (0)::bigint)
+            ELSE NULL::bytea
+        END AS ticket
+   FROM postrider_internal.ticket_key k;
+GRANT SELECT ON TABLE postrider_internal.service_ticket TO postrider_admin, postrider_client, postrider_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.service_ticket TO postrider_worker;
+
 CREATE VIEW postrider.throughput AS
  WITH counted AS (
          SELECT c_1.minute,
@@ -3231,7 +3276,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider.throughput TO postrider_wor
 
 CREATE VIEW postrider_internal.tickets WITH (security_barrier='true') AS
  SELECT j.id,
-    postrider_internal.ticket(k.secret, j.id) AS ticket
+    postrider_internal.ticket(k.secret, j.id) AS ticket,
+        CASE
+            WHEN has_table_privilege('postrider.services'::text, 'select'::text) THEN postrider_internal.ticket(k.secret, (- j.id))
+            ELSE NULL::bytea
+        END AS service_ticket
    FROM (postrider.jobs j
      CROSS JOIN postrider_internal.ticket_key k)
   WHERE ((j.created_by = CURRENT_USER) OR ( SELECT postrider_internal.sees_all() AS sees_all));
@@ -3378,6 +3427,58 @@ CREATE FUNCTION postrider_internal.apply_deferred_pauses() RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.apply_deferred_pauses FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.apply_deferred_pauses TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.apply_operation(p_job postrider.jobs) RETURNS postrider.jobs
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.apply_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.apply_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_check(p_types jsonb) RETURNS jsonpath
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_check TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_defect(p_types jsonb, p_arguments jsonb, p_templates text[], OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_kind(p_path text[]) RETURNS "char"
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_kind FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_kind TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_misfit(p_type jsonb, p_value jsonb, p_name text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_misfit FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_misfit TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_places(p_columns jsonb) RETURNS SETOF postrider_internal.argument_place
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_places FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_type_defect(p_types jsonb, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_type_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_type_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.argument_values(p_type jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.argument_values FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.argument_values TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.assign_positions(p_jobs bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3462,6 +3563,13 @@ CREATE FUNCTION postrider_internal.bound_overflow() RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.bound_overflow FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.bound_overflow TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.bytes_text(p_body bytea) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.bytes_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.bytes_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.cache_control(p_text text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -3575,6 +3683,13 @@ CREATE FUNCTION postrider_internal.cache_variant(p_key bytea, p_job jsonb, p_ser
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.cache_variant FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_variant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.call(operation text, arguments jsonb DEFAULT '{}'::jsonb, priority integer DEFAULT NULL::integer, queue text DEFAULT NULL::text, lane text DEFAULT NULL::text, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, expires_at timestamp with time zone DEFAULT NULL::timestamp with time zone, dedupe_key text DEFAULT NULL::text, on_duplicate text DEFAULT NULL::text, tag text DEFAULT NULL::text, metadata jsonb DEFAULT NULL::jsonb, credential text DEFAULT NULL::text) RETURNS bigint
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.call FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.call TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.call_callback(p_id bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -3700,12 +3815,32 @@ CREATE FUNCTION postrider_internal.charset_encoding(p_charset text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.charset_encoding FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.check_filled_arguments(p_arguments jsonb, p_types jsonb, p_values jsonb) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_filled_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_filled_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.check_header_argument(p_place postrider_internal.argument_place, p_name text, p_text text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_header_argument FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_header_argument TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.check_new_job() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.check_new_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.check_new_job TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.check_wait(p_id bigint, p_ticket bytea) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.server_routes[], p_tried integer[], OUT route postrider_internal.server_routes, OUT goes_on boolean) RETURNS record
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -4282,6 +4417,12 @@ CREATE FUNCTION postrider_internal.envelope_outcome(p_envelope jsonb, p_json jso
 REVOKE ALL ON FUNCTION postrider_internal.envelope_outcome FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.envelope_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.escape_templates(p_value jsonb) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.escape_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.escape_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4289,6 +4430,13 @@ CREATE FUNCTION postrider_internal.expand(p_batch bigint, p_items jsonb) RETURNS
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.expand FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.expand TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.expand_operation(p_spec jsonb, p_place text, p_is_member boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.expand_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.expand_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.expand_tree(p_tree bigint, p_mode postrider_internal.duty_mode) RETURNS void
     LANGUAGE plpgsql
@@ -4552,6 +4700,18 @@ CREATE FUNCTION postrider_internal.file_path_defect(p_path text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.file_path_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.file_path_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.fill_argument_text(p_place postrider_internal.argument_place, p_columns jsonb, p_arguments jsonb, p_templates text[], p_escapes boolean) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_argument_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_argument_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fill_arguments(p_columns jsonb, p_places postrider_internal.argument_place[], p_arguments jsonb, p_templates text[], p_escapes boolean) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.fill_json(p_column text, p_json jsonb, p_values jsonb, p_kind "char") RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4580,6 +4740,12 @@ CREATE FUNCTION postrider_internal.fill_url(p_url text, p_use_cdn boolean, p_ser
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fill_url FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fill_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fill_whole_url(p_place postrider_internal.argument_place, p_columns jsonb, p_value jsonb) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fill_whole_url FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fill_whole_url TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.filled_body_bytes(p_job bigint) RETURNS bigint
     LANGUAGE plpgsql STABLE
@@ -4761,6 +4927,19 @@ CREATE FUNCTION postrider_internal.form_size(p_form jsonb) RETURNS numeric
 REVOKE ALL ON FUNCTION postrider_internal.form_size FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.form_size TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.form_text(p_form jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.form_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.form_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.given_columns(p_job postrider.jobs) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.given_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.given_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.grant_rights() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4804,11 +4983,26 @@ CREATE FUNCTION postrider_internal.has_cheap_rules(p_job postrider.jobs, p_rules
 REVOKE ALL ON FUNCTION postrider_internal.has_cheap_rules FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_cheap_rules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.has_ended(p_id bigint, p_ticket bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_ended FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_new_dots FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_new_dots TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_own_rule(p_job bigint, p_fence bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -4829,6 +5023,12 @@ CREATE FUNCTION postrider_internal.has_preparation(p_job postrider.jobs) RETURNS
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.has_preparation FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_preparation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.has_secret_word(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_secret_word FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_secret_word TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_unfinished_descendants(p_tree bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -5222,6 +5422,12 @@ CREATE FUNCTION postrider_internal.is_tree_past_retention(p_root bigint, p_ended
 REVOKE ALL ON FUNCTION postrider_internal.is_tree_past_retention FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_valid_with_operation(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_valid_with_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_valid_with_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_valid_with_service(p_job postrider.jobs, p_service postrider.services) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
@@ -5273,6 +5479,13 @@ CREATE FUNCTION postrider_internal.job_ranges() RETURNS TABLE(part text, first_i
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.job_ranges FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_ranges TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.job_request(p_id bigint, p_ticket bytea, p_service_ticket bytea, p_mask text) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, key_prefix text, key_header text, rekey smallint, at_most_once boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_request FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_request TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.job_state(p_id bigint) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -5460,6 +5673,13 @@ CREATE FUNCTION postrider_internal.keep_credential_version() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.keep_credential_version FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.keep_credential_version TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.keep_operations() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.keep_operations FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.keep_operations TO postrider_worker;
+
 CREATE FUNCTION postrider_internal.key_digest(p_queue text, p_key text) RETURNS bytea
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -5629,6 +5849,47 @@ CREATE FUNCTION postrider_internal.make_tracks(p_worker integer, p_epoch bigint,
 REVOKE ALL ON FUNCTION postrider_internal.make_tracks FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.make_tracks TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.mark_templates(p_spec jsonb, p_templates text[]) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.mark_templates FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.mark_templates TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.masked_job(p_job postrider.jobs, p_mask text, p_other text) RETURNS postrider.jobs
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.masked_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.masked_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.masked_json(p_value jsonb, p_mask text DEFAULT '***'::text, p_other text DEFAULT NULL::text, p_is_secret boolean DEFAULT false) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.masked_json FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.masked_json TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.masked_json_text(p_text text, p_mask text, p_other text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.masked_json_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.masked_json_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.masked_service(p_service postrider.services, p_url text, p_is_shown boolean, p_mask text) RETURNS postrider.services
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.masked_service FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.masked_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.masked_text(p_text text, p_mask text DEFAULT '***'::text, p_other text DEFAULT NULL::text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.masked_text FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.masked_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.may_break_rules(p_job postrider.jobs, p_service postrider.services, p_most_bytes bigint) RETURNS boolean
     LANGUAGE sql STABLE
     AS …;
@@ -5647,6 +5908,12 @@ CREATE FUNCTION postrider_internal.member_states(p_tree bigint) RETURNS TABLE(jo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.member_states FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.member_states TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.merge_headers(p_headers jsonb, p_given jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.merge_headers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.merge_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.milliseconds(p_interval interval) RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5756,6 +6023,62 @@ CREATE FUNCTION postrider_internal.open_tree(p_tree bigint, p_mode postrider_int
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.open_tree FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.open_tree TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_defect(p_operation postrider.operations, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_place_defect(p_operation postrider.operations, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_place_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_place_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_plan(p_operation postrider.operations) RETURNS postrider_internal.operation_plans
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_plan FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_references(p_spec jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_references FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_references TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_sample_defect(p_operation postrider.operations, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_sample_defect FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_sample_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_secret(p_spec jsonb) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_secret FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_secret TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operations_changed() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operations_changed FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operations_changed TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.operations_check() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operations_check FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operations_check TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.origin_is_among(p_url text, p_own text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5888,6 +6211,13 @@ CREATE FUNCTION postrider_internal.parts_defect(p_parts jsonb, OUT reason text, 
 REVOKE ALL ON FUNCTION postrider_internal.parts_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.parts_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.parts_preview(p_parts jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.parts_preview FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.parts_preview TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.path_value(p_json jsonb, p_path jsonpath) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -5961,6 +6291,27 @@ CREATE FUNCTION postrider_internal.prepare_page_retry(p_job bigint, p_state "cha
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.prepare_page_retry FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.prepare_page_retry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.preview(spec jsonb) RETURNS TABLE(place text, method text, url text, headers jsonb, body text, body_kind text, open text[])
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.preview FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.preview TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.preview_open(p_job postrider.jobs, p_service postrider.services, p_applies boolean) RETURNS text[]
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.preview_open FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.preview_open TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.preview_request(p_job postrider.jobs, p_ticket bytea, OUT method text, OUT url text, OUT headers jsonb, OUT body text, OUT body_kind text, OUT open text[]) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.preview_request FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.preview_request TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.promote(p_worker integer, p_epoch bigint, p_since timestamp with time zone, p_limit integer, OUT moved integer, OUT latest timestamp with time zone, OUT more boolean) RETURNS record
     LANGUAGE plpgsql
@@ -6093,6 +6444,12 @@ CREATE FUNCTION postrider_internal.queues_check() RETURNS trigger
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.queues_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.queues_check TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.raise_argument_error(p_place postrider_internal.argument_place, p_name text, p_reason text) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.raise_argument_error FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.raise_argument_error TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.raise_column_error(p_table text, p_column text, p_reason text, p_hint text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -6331,12 +6688,25 @@ CREATE FUNCTION postrider_internal.report_progress(p_worker integer, p_job bigin
 REVOKE ALL ON FUNCTION postrider_internal.report_progress FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.report_progress TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.request_columns() RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.request_columns FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.request_columns TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.request_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.request_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.request_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.request_key(p_job bigint, OUT key_prefix text, OUT key_header text, OUT rekey smallint) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.request_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.request_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.request_url(p_url text, p_query jsonb, p_base text, p_common jsonb, p_shows_common boolean, p_token text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -6626,6 +6996,13 @@ CREATE FUNCTION postrider_internal.run_tick(p_schedule postrider.schedules, p_no
 REVOKE ALL ON FUNCTION postrider_internal.run_tick FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.run_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.sample_arguments(p_types jsonb) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.sample_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.sample_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.says_json(p_headers bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -6825,6 +7202,14 @@ CREATE FUNCTION postrider_internal.spec_inherits(p_spec jsonb, p_defaults jsonb)
 REVOKE ALL ON FUNCTION postrider_internal.spec_inherits FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_inherits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.spec_job(p_node postrider_internal.spec_node, p_is_inside boolean) RETURNS postrider.jobs
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET quote_all_identifiers TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.spec_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.spec_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.spec_key_meant(p_key text) RETURNS text
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6832,8 +7217,8 @@ CREATE FUNCTION postrider_internal.spec_key_meant(p_key text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.spec_key_meant FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_key_meant TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb) RETURNS postrider_internal.spec_node[]
-    LANGUAGE plpgsql IMMUTABLE
+CREATE FUNCTION postrider_internal.spec_nodes(p_spec jsonb, p_place text, p_defaults jsonb DEFAULT NULL::jsonb, p_is_inside boolean DEFAULT false) RETURNS postrider_internal.spec_node[]
+    LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.spec_nodes FROM PUBLIC;
@@ -6882,7 +7267,6 @@ GRANT ALL ON FUNCTION postrider_internal.spec_value TO postrider_admin, postride
 CREATE FUNCTION postrider_internal.spec_values(p_nodes postrider_internal.spec_node[], p_is_inside boolean) RETURNS void
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
-    SET quote_all_identifiers TO 'off'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.spec_values FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.spec_values TO postrider_admin, postrider_client, postrider_worker;
@@ -7334,6 +7718,13 @@ CREATE FUNCTION postrider_internal.try_jsonb(p_body bytea) RETURNS jsonb
 REVOKE ALL ON FUNCTION postrider_internal.try_jsonb FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.try_jsonb TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.unknown_operation(p_name text, OUT reason text, OUT hint text) RETURNS record
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.unknown_operation FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.unknown_operation TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.unread_body_bytes(p_body bytea, p_other jsonb) RETURNS bigint
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
@@ -7449,7 +7840,13 @@ CREATE FUNCTION postrider_internal.url_unescaped(p_text text) RETURNS bytea
 REVOKE ALL ON FUNCTION postrider_internal.url_unescaped FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.url_unescaped TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.url_with_masked_query(p_url text, p_masked text[]) RETURNS text
+CREATE FUNCTION postrider_internal.url_with_masked_login(p_url text, p_mask text DEFAULT '***'::text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.url_with_masked_login FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.url_with_masked_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.url_with_masked_query(p_url text, p_masked text[], p_mask text DEFAULT '***'::text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -7524,6 +7921,13 @@ CREATE FUNCTION postrider_internal.variant_key(p_key bytea, p_job postrider.jobs
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.variant_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.variant_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider.wait(id bigint, timeout interval) RETURNS SETOF postrider.job_status
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.wait FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.wait TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.waiting_by_counts(p_tree postrider_internal.trees) RETURNS postrider_internal.waiting_members
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
