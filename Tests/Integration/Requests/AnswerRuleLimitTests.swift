@@ -7,10 +7,11 @@ import Testing
 /// The answers that rules do not see, and the order of rules among the other checks.
 struct AnswerRuleLimitTests {
     private func end(
-        _ columns: String, _ values: String, words: [String] = [],
+        _ columns: String, _ values: String, words: [String] = [], setUp: String = "",
         answer: @escaping @Sendable (TargetRequest) -> [TargetStep]
     ) throws -> [String?] {
         let queue = try TestQueue()
+        try queue.connection.execute(setUp)
         let target = try TargetServer(answer: answer)
         let id = try queue.insert("url, \(columns)", "'\(target.url)/x', \(values)")
         let worker = try RunningWorker(queue.database, words)
@@ -42,8 +43,13 @@ struct AnswerRuleLimitTests {
     }
 
     @Test func `the rules of the operation come after the rules of the job`() throws {
-        let rules = #"'[{"status": 201, "do": "fail"}]', '[{"status": 200, "do": "fail", "name": "op"}]'"#
-        let row = try end("rules, operation_rules", rules) { _ in TargetStep.answer(200) }
+        let operation = #"""
+            insert into postrider.operations (name, overridable, spec) values
+              ('op', '{url}', '{"url": "http://h/", "rules": [{"status": 200, "do": "fail", "name": "op"}]}')
+            """#
+        let row = try end("rules, operation", #"'[{"status": 201, "do": "fail"}]', 'op'"#, setUp: operation) { _ in
+            TargetStep.answer(200)
+        }
         #expect(row[..<3] == ["failed", "rule", "operation[0] op"], "\(row)")
     }
 

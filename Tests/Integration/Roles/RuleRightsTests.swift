@@ -17,7 +17,7 @@ struct RuleRightsTests {
         let rule = #"'[{"status": 401, "do": "succeed"}]'"#
         try client.execute("insert into postrider.jobs (service, url, rules) values ('api', 'x', \(rule))")
         for (sql, state) in [
-            ("insert into postrider.jobs (service, url, operation_rules) values ('api', 'x', \(rule))", "42501"),
+            ("insert into postrider.jobs (service, url, operation_rules) values ('api', 'x', \(rule))", "PR001"),
             ("insert into postrider.services (name, rules) values ('mine', \(rule))", "42501"),
             ("update postrider.services set rules = \(rule)", "42501"),
             ("update postrider.services set stub = '[]'", "42501"),
