@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev pkg-config \
+    && apt-get install -y --no-install-recommends libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
@@ -19,7 +19,7 @@ CMD ["python", "-m", "gunicorn", "--bind", "0.0.0.0:8080", "--worker-class", "ge
 # The worker without Swift and compilers. Each library is the runtime part of a -dev package above.
 FROM debian:bookworm-slim AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libpq5 libcurl4 libxml2 libssl3 libsodium23 libmicrohttpd12 zlib1g ca-certificates \
+    && apt-get install -y --no-install-recommends libpq5 libcurl4 libxml2 libyaml-0-2 libssl3 libsodium23 libmicrohttpd12 zlib1g ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --no-create-home postrider
 COPY --from=build /worker /usr/local/bin/worker

@@ -58,6 +58,8 @@ let package = Package(
         .systemLibrary(name: "CHTTPServerSystem", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "CHTTPServer", dependencies: ["CHTTPServerSystem"], cSettings: gnu),
         .target(name: "CXML", dependencies: ["CXMLSystem"], cSettings: gnu),
+        .systemLibrary(name: "CYAMLSystem", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "CYAML", dependencies: ["CYAMLSystem"], cSettings: gnu),
 
         // 1: each on its own
         .target(name: "JobModel", swiftSettings: strict),
@@ -74,6 +76,7 @@ let package = Package(
 
         // 2: database or HTTP, never both
         .target(name: "HTTPAgent", dependencies: ["JobModel", "CCurl", "CFiles", "CLinux", "CResolver"], swiftSettings: strict),
+        .target(name: "OpenAPI", dependencies: ["JobModel", "CYAML"], swiftSettings: strict),
         .target(name: "WebhookSigning", dependencies: ["JobModel", "CCryptoSystem"], swiftSettings: strict),
         .target(name: "SecretSealing", dependencies: ["JobModel", "CSodium"], swiftSettings: strict),
         .target(name: "JobStore", dependencies: ["JobModel", "PGClient", "Migrations"], swiftSettings: strict),
@@ -93,7 +96,7 @@ let package = Package(
         // 5: the program
         .target(
             name: "WorkerCLI",
-            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget"],
+            dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Migrations", "Engine", "Admin", "HTTPAgent", "PrivateCluster", "CLinux", "WebhookSigning", "SecretSealing", "HostileTarget", "OpenAPI"],
             swiftSettings: strict
         ),
         .executableTarget(name: "worker", dependencies: ["WorkerCLI"], swiftSettings: strict, linkerSettings: slim),
@@ -108,6 +111,7 @@ let package = Package(
         .testTarget(name: "HTTPAgentTests", dependencies: ["HTTPAgent", "CCurl", "CResolver", "CSilentDisk", "HostileTarget", "JobModel", "Reactor", "TestSupport", "downloader"], swiftSettings: strict),
         .testTarget(name: "PrivateClusterTests", dependencies: ["PrivateCluster", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "XMLCheckTests", dependencies: ["XMLCheck", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "OpenAPITests", dependencies: ["OpenAPI"], swiftSettings: strict),
         .testTarget(name: "WebhookSigningTests", dependencies: ["WebhookSigning", "JobModel"], swiftSettings: strict),
         .testTarget(name: "SecretSealingTests", dependencies: ["SecretSealing", "JobModel"], swiftSettings: strict),
         .testTarget(name: "ReactorTests", dependencies: ["PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),

@@ -43,7 +43,7 @@ missing_packages() {
     local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord)
     # Without root they are not asked for. The tests of the dashboard and the examples in Go and Ruby are then skipped.
     if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
-    for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
+    for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
     done
