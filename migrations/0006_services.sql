@@ -157,6 +157,14 @@ create table postrider_internal.operation_plans (
 );
 comment on table postrider_internal.operation_plans is 'operations, prepared for the INSERT of jobs';
 
+-- An import must not overwrite what a user has changed since. The revision does not show it, because a change of the
+-- description does not count as one.
+create table postrider_internal.imported_operations (
+  operation text primary key references postrider.operations on delete cascade on update cascade,
+  digest bytea not null                    -- operation_digest when it was imported
+);
+comment on table postrider_internal.imported_operations is 'operations that worker operations import has written';
+
 create table postrider_internal.cookies (
   service text not null references postrider.services on delete cascade on update cascade,
   credential text not null default '',

@@ -830,6 +830,16 @@ ALTER TABLE ONLY postrider_internal.idle_workers
     ADD CONSTRAINT idle_workers_pkey PRIMARY KEY (worker);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.idle_workers TO postrider_worker;
 
+CREATE TABLE postrider_internal.imported_operations (
+    digest bytea NOT NULL,
+    operation text NOT NULL
+);
+ALTER TABLE ONLY postrider_internal.imported_operations
+    ADD CONSTRAINT imported_operations_pkey PRIMARY KEY (operation);
+ALTER TABLE ONLY postrider_internal.imported_operations
+    ADD CONSTRAINT imported_operations_operation_fkey FOREIGN KEY (operation) REFERENCES postrider.operations(name) ON UPDATE CASCADE ON DELETE CASCADE;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.imported_operations TO postrider_worker;
+
 CREATE TABLE postrider_internal.intake (
     CONSTRAINT intake_kind CHECK (((lane IS NULL) = ((lanes IS NOT NULL) AND (bucket IS NOT NULL) AND (ids IS NOT NULL)))),
     at timestamp with time zone DEFAULT now() NOT NULL,
@@ -5111,6 +5121,13 @@ CREATE FUNCTION postrider_internal.ids_ahead(OUT last_id bigint, OUT top bigint,
 REVOKE ALL ON FUNCTION postrider_internal.ids_ahead FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.ids_ahead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.import_operations(p_service text, p_operations jsonb, p_names text[], p_overwrites_edited boolean) RETURNS TABLE(name text, outcome text, reason text)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.import_operations FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.import_operations TO postrider_admin, postrider_worker;
+
 CREATE FUNCTION postrider_internal.insert_spec_jobs(p_nodes postrider_internal.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6030,6 +6047,13 @@ CREATE FUNCTION postrider_internal.operation_defect(p_operation postrider.operat
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.operation_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.operation_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.operation_digest(p_operation postrider.operations) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.operation_digest FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.operation_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.operation_place_defect(p_operation postrider.operations, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE

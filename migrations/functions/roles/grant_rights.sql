@@ -66,7 +66,7 @@ begin
     postrider_internal.call_callback, postrider_internal.end_rerun,
     postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text),
     postrider.cache_put(jsonb, bytea, text),
-    postrider.cache_invalidate to postrider_admin;
+    postrider.cache_invalidate, postrider_internal.import_operations to postrider_admin;
 
   grant select, insert, update, delete on all tables in schema postrider, postrider_internal to postrider_worker;
   revoke insert, update, delete on postrider.callbacks, postrider.hooks, postrider.migrations, postrider.settings,
