@@ -81,7 +81,8 @@ public final class HTTPAgent {
     /// to take. A fast server can answer while the request is still being sent.
     public var nextDeadline: UInt64? {
         if mayHaveFinished || table.hasFinished { return 0 }
-        let due = min(loop.deadline ?? .max, table.sweep.dueAt, table.shortage.dueAt, table.names.dueAt, table.stubs.dueAt)
+        let due = min(
+            loop.deadline ?? .max, table.sweep.dueAt, table.shortage.dueAt, table.names.dueAt, table.stubs.dueAt)
         return due == .max ? nil : UInt64(max(0, due))
     }
 

@@ -5,6 +5,14 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if p_job.rules is not null then
+    select 'rules', format('%s %s', d.path, d.reason), d.hint into column_name, reason, hint
+      from postrider_internal.rules_defect(p_job.rules) d
+     where d.reason is not null;
+    if column_name is not null then
+      return;
+    end if;
+  end if;
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (p_job.response_format not in ('raw', 'json', 'xml'),
      'response_format', 'must be raw, json or xml', 'Leave it out for raw.'),

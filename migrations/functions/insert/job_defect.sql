@@ -103,16 +103,8 @@ begin
     end if;
   end if;
 
-  if p_job.rules is not null then
-    select 'rules', format('%s %s', d.path, d.reason), d.hint into column_name, reason, hint
-      from postrider_internal.rules_defect(p_job.rules) d
-     where d.reason is not null;
-    if column_name is not null then
-      return;
-    end if;
-  end if;
   if p_job.response_format <> 'raw' or p_job.result_type <> 'any' or p_job.require_data
-     or num_nonnulls(p_job.validator, p_job.extract) > 0 then
+     or num_nonnulls(p_job.validator, p_job.extract, p_job.rules) > 0 then
     select d.column_name, d.reason, d.hint into column_name, reason, hint
       from postrider_internal.answer_defect(p_job) d;
   end if;
