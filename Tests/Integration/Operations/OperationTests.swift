@@ -205,6 +205,26 @@ struct OperationTests {
         #expect(try queue.text("select tag from postrider.jobs where id = \(id)") == "nightly")
     }
 
+    @Test func `one INSERT takes 20,000 rows of an operation, and each finds its plan by the key`() throws {
+        let queue = try Self.queue()
+        try queue.connection.execute(
+            """
+            insert into postrider.operations (name, service, spec)
+            select 'op' || i, 'accounts', '{"url": "a"}' from generate_series(1, 300) i
+            """)
+        let plan = try queue.plan("select * from postrider_internal.operation_plans p where p.operation = 'op7'")
+        #expect(plan.contains("operation_plans_pkey"), "\(plan)")
+        try queue.connection.execute(
+            """
+            insert into postrider.jobs (operation, arguments)
+            select 'user', jsonb_build_object('id', i) from generate_series(1, 20000) i
+            """)
+        #expect(
+            try queue.number(
+                "select count(*) from postrider.jobs where url = 'users/' || (arguments ->> 'id') and priority = 2")
+                == 20_000)
+    }
+
     @Test func `clients use operations and cannot write them`() throws {
         let queue = try Self.queue()
         let connection = try TestRole.client.connect(queue)

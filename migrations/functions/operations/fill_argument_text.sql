@@ -34,6 +34,8 @@ begin
     v_text := v_value #>> '{}';
     if v_text is null then
       perform postrider_internal.raise_argument_error(p_place, v_name, 'is missing');
+    elsif v_name = any (p_templates) and p_place.kind in ('x', 'd') then
+      perform postrider_internal.raise_argument_error(p_place, v_name, 'is a template, but its value is needed now');
     elsif v_name = any (p_templates) then
       null;
     elsif jsonb_typeof(v_value) in ('object', 'array') and p_place.kind not in ('j', 'f', 'p') then

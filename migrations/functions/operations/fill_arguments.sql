@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The values have their types, see argument_check. Values are data: in a job of a batch or chain, {{ in them is escaped
 -- (p_escapes). Arguments in p_templates are templates of such a job. They are copied as they are, and filled and
--- encoded for their place later.
+-- encoded for their place later. Columns without templates, like dedupe_key, need a value at once.
 --
 -- An argument that is missing removes what it would have filled: the header, query argument, form field, part or key.
 create or replace function postrider_internal.fill_arguments(
@@ -38,6 +38,9 @@ begin
       continue;
     end if;
     v_is_template := v_place.whole = any (p_templates);
+    if v_is_template and v_place.kind in ('x', 'd') then
+      perform postrider_internal.raise_argument_error(v_place, v_place.whole, 'is a template, but its value is needed now');
+    end if;
     if not v_is_template and v_place.kind not in ('j', 'a', 'd') then
       if v_place.kind = 'q' and jsonb_typeof(v_value) in ('object', 'array')
          and (jsonb_typeof(v_value) = 'object'
