@@ -27,15 +27,19 @@ Faults of a list at page N: loop=N (next leads back to page 1), away=N (next lea
 has no list), fail=N (status 503, once for each `run`). slow=MS delays each page.
 
 GET /calls returns all requests so far, in order: [{"at", "method", "path", "key"}].
+
+accounts.py adds accounts with logins below /v1.
 """
 
 import os
 import sqlite3
 import time
 
+from accounts import accounts
 from flask import Flask, Response, g, jsonify, request
 
 app = Flask(__name__)
+app.register_blueprint(accounts)
 app.json.sort_keys = False
 database = sqlite3.connect(os.environ.get("SMALL_API_DATABASE", ":memory:"), check_same_thread=False, isolation_level=None)
 database.executescript(
