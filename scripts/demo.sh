@@ -32,7 +32,8 @@ start() {
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 query() { "$psql" -X -q -v ON_ERROR_STOP=1 -At "$database" -c "$1"; }
-show() { "$psql" -X -q -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P null=- "$database" -c "$1"; }
+# psql ends a table with an empty line, as `say` begins.
+show() { "$psql" -X -q -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P null=- "$database" -c "$1" | sed '$d'; }
 
 # until_true SECONDS WHAT SQL: polls until the SQL returns t.
 until_true() {
@@ -113,30 +114,34 @@ commit;"
 
 small_port=$(free_port)
 small=http://127.0.0.1:$small_port
-say "5. Chains and a batch, against a small API at $small: later steps use earlier answers"
+say "5. Fifteen operations describe a small API at $small once. Chains and batches call it"
+echo "The operations are the first block of docs/recipes/accounts-api.md. One statement calls accounts.join, a chain of three others:"
+echo "  select postrider.call('accounts.join', '{\"username\": \"ada\", …}')"
 start .postrider/venv/bin/python -B -m gunicorn --bind "127.0.0.1:$small_port" --worker-class gevent --graceful-timeout 1 --log-level error \
     --worker-tmp-dir "$PWD/$scratch" --chdir Tests/SmallAPI api:app >"$scratch/small.log" 2>&1
 for _ in {1..200}; do (exec 3<>"/dev/tcp/127.0.0.1/$small_port") 2>/dev/null && break; sleep 0.1; done
+# The first block of SQL on that page.
+operations=$(awk '/^```sql$/ { inside = 1; next } inside && /^```$/ { exit } inside' docs/recipes/accounts-api.md)
+query "${operations//https:\/\/accounts.example.com/$small}"
 query "
 begin;
-insert into postrider.services (name, base_url) values ('accounts', '$small');
-select postrider.submit('{\"tag\": \"ada\", \"chain\": [
-  {\"name\": \"register\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/register\", \"body_json\": {\"username\": \"ada\"}},
-  {\"name\": \"profile\", \"service\": \"accounts\", \"url\": \"/users/{{register.body.data.id}}\", \"response_format\": \"json\"}]}');
+select postrider.log_in('accounts', '{\"username\": \"shop\", \"password\": \"secret\", \"access_token\": \"expired\"}');
+select postrider.call('accounts.join', '{\"username\": \"ada\", \"password\": \"lovelace\", \"picture\": \"<svg/>\"}', tag => 'ada');
+insert into postrider.services (name, base_url) values ('small', '$small');
 select postrider.submit('{\"tag\": \"grace\", \"chain\": [
-  {\"name\": \"a\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/register\", \"body_json\": {\"username\": \"grace\"}},
+  {\"name\": \"a\", \"service\": \"small\", \"method\": \"POST\", \"url\": \"/register\", \"body_json\": {\"username\": \"grace\"}},
   {\"name\": \"both\", \"batch\": [
-    {\"name\": \"b\", \"service\": \"accounts\", \"url\": \"/users/{{a.body.data.id}}\"},
-    {\"name\": \"c\", \"service\": \"accounts\", \"url\": \"/teams/{{a.body.data.team}}\"}]},
-  {\"name\": \"picture\", \"service\": \"accounts\", \"url\": \"{{both.b.body.data.avatar}}\"},
-  {\"name\": \"mates\", \"batch\": {\"each\": \"{{both.c.body.data.members}}\", \"do\": {\"service\": \"accounts\", \"url\": \"/users/{{item}}\"}}},
-  {\"name\": \"again\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/welcome\", \"run_if\": \"\$.a.body.data.fresh == false\"},
-  {\"name\": \"d\", \"service\": \"accounts\", \"method\": \"POST\", \"url\": \"/welcome\", \"body_json\": {\"id\": \"{{both.b.body.data.id}}\"}}]}');
+    {\"name\": \"b\", \"service\": \"small\", \"url\": \"/users/{{a.body.data.id}}\"},
+    {\"name\": \"c\", \"service\": \"small\", \"url\": \"/teams/{{a.body.data.team}}\"}]},
+  {\"name\": \"picture\", \"service\": \"small\", \"url\": \"{{both.b.body.data.avatar}}\"},
+  {\"name\": \"mates\", \"batch\": {\"each\": \"{{both.c.body.data.members}}\", \"do\": {\"service\": \"small\", \"url\": \"/users/{{item}}\"}}},
+  {\"name\": \"again\", \"service\": \"small\", \"method\": \"POST\", \"url\": \"/welcome\", \"run_if\": \"\$.a.body.data.fresh == false\"},
+  {\"name\": \"d\", \"service\": \"small\", \"method\": \"POST\", \"url\": \"/welcome\", \"body_json\": {\"id\": \"{{both.b.body.data.id}}\"}}]}');
 select postrider.submit('{\"tag\": \"three\", \"batch\": [
-  {\"service\": \"accounts\", \"url\": \"/items?limit=2\"}, {\"service\": \"accounts\", \"url\": \"/users/4711\"},
+  {\"service\": \"small\", \"url\": \"/items?limit=2\"}, {\"service\": \"small\", \"url\": \"/users/4711\"},
   {\"service\": \"bin\", \"url\": \"delay/10\"}]}');
 insert into postrider.jobs (tag, service, url, paginate)
-values ('pages', 'accounts', '/items', '{\"style\": \"page\", \"param\": \"page\", \"size_param\": \"limit\", \"size\": 40, \"items\": \"\$.data.list\"}');
+values ('pages', 'small', '/items', '{\"style\": \"page\", \"param\": \"page\", \"size_param\": \"limit\", \"size\": 40, \"items\": \"\$.data.list\"}');
 commit;" >/dev/null
 
 say '6. A lane with two calls at once, a failing server, a token, a schedule'
@@ -167,19 +172,20 @@ until_true 60 'all but one job are finished' \
 say '8. The results, in the view job_status'
 show "select id, tag, state, attempt, method, regexp_replace(url, '^http://[^/]*', '') as url, status_code, error_code
       from postrider.job_status where kind = 'request' and parent_id is null and tag not in ('polite', 'tick') order by id"
-say '9. The chains and the batch: a row for each member'
+say '9. The chains and the batch: a row for each member. The call of accounts.join made the first four'
 show "with recursive tree as (
         select s.*, s.tag as root, array[s.id] as path from postrider.job_status s where s.kind <> 'request' and s.parent_id is null
         union all
         select s.*, t.root, t.path || s.id from tree t join postrider.job_status s on s.parent_id = t.id)
-      select root, repeat('  ', cardinality(path) - 1) || coalesce(name, kind) as member, state,
-             regexp_replace(url, '^http://[^/]*', '') as url, status_code, coalesce(error, left(result::text, 48)) as outcome
+      select root, repeat('  ', cardinality(path) - 1) || coalesce(name, kind) as member, operation, state,
+             regexp_replace(url, '^http://[^/]*', '') as url, status_code, left(coalesce(error, result::text), 52) as outcome
         from tree order by path"
-say '10. Attempts, with their times and reasons'
-show "select job_id, attempt, status_code, error_code, first_byte_ms, total_ms from postrider.attempts
-      where error_code is not null order by job_id, started_at limit 6"
+say '10. The first attempt with each error. The upload carried an expired token (code 801 in its 200), and was sent again'
+show "select distinct on (a.error_code) a.error_code, a.job_id, coalesce(j.operation, j.tag) as job, a.attempt, a.status_code, a.total_ms
+      from postrider.attempts a join postrider.jobs j on j.id = a.job_id where a.error_code is not null order by a.error_code, a.job_id, a.started_at"
 say '11. Queues and recent failures'
 show 'select queue, ready, scheduled, running, succeeded, failed, cancelled from postrider.queue_status'
+echo
 show 'select id, tag, state, attempt, status_code, error_code, left(error, 60) as error from postrider.recent_failures order by id'
 say '12. Check every result'
 query "
@@ -218,8 +224,12 @@ select pg_temp.expect('two equal jobs made one call',
 select pg_temp.expect('a file was downloaded', exists (select from job where tag = 'file' and state = 'succeeded'));
 select pg_temp.expect('two jobs are cancelled', (select count(*) = 2 from job where tag in ('abort', 'never')
     and state = 'cancelled'));
-select pg_temp.expect('the chain read the profile of the registered user',
-    exists (select from job where name = 'profile' and state = 'succeeded' and result #>> '{data,username}' = 'ada'));
+select pg_temp.expect('three operations registered, uploaded and welcomed a user',
+    (select count(*) = 3 and bool_and(state = 'succeeded' and operation is not null) and max(result #>> '{}') filter (where name = 'welcome') = 'Welcome, ada!'
+     from job where parent_id = (select id from job where tag = 'ada')));
+select pg_temp.expect('an expired token was replaced within the attempt',
+    (select count(*) filter (where a.error_code = 'token_expired') >= 1 and count(distinct a.attempt) = 1
+     from postrider.attempts a join job j on j.id = a.job_id where j.operation = 'accounts.upload_avatar'));
 select pg_temp.expect('four steps used earlier answers, and one was skipped',
     (select count(*) = 6 and bool_and(state = case name when 'again' then 'skipped' else 'succeeded' end)
      from job where parent_id = (select id from job where tag = 'grace')));
