@@ -28,7 +28,7 @@ has no list), fail=N (status 503, once for each `run`). slow=MS delays each page
 
 GET /calls returns all requests so far, in order: [{"at", "method", "path", "key"}].
 
-accounts.py adds accounts with logins below /v1.
+accounts.py adds accounts with logins below /v1, sales.py contacts and payments below /sales.
 """
 
 import os
@@ -37,9 +37,11 @@ import time
 
 from accounts import accounts
 from flask import Flask, Response, g, jsonify, request
+from sales import sales
 
 app = Flask(__name__)
 app.register_blueprint(accounts)
+app.register_blueprint(sales)
 app.json.sort_keys = False
 database = sqlite3.connect(os.environ.get("SMALL_API_DATABASE", ":memory:"), check_same_thread=False, isolation_level=None)
 database.executescript(
