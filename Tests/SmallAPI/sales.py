@@ -6,7 +6,7 @@
     GET  /sales/contacts?after&limit                         {"items", "next"}, in the order of KEY; next is null at the end
     POST /sales/payments {"order", "amount", "card"}         201 {"id", "order", "amount", "status": "pending"}
                                                              the same Idempotency-Key gets the first answer again
-                                                             card "declined": 402; card "slow": the answer comes after 3 s
+                                                             card "declined": 402; card "slow": the first answer takes 3 s
     GET  /sales/payments/ID                                  the payment; the second call finds it "paid"
     GET  /sales/payments?order                               {"items"}: the payments of an order
     POST /sales/payments/ID/refund {"amount"}                201 {"id", "payment", "amount"}; 409 above what is left
@@ -49,8 +49,8 @@ def create():
         payment = {"id": len(payments) + 1, "order": body().get("order"), "amount": body().get("amount"), "status": "pending"}
         payments.append(payment)
         keys[key] = dict(payment)
-    if body().get("card") == "slow":
-        time.sleep(3)
+        if body().get("card") == "slow":
+            time.sleep(3)
     return jsonify(keys[key]), 201
 
 
