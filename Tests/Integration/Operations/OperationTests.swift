@@ -117,6 +117,31 @@ struct OperationTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
 
+    @Test(arguments: ["dedupe_key", "tag", "lane", "cache_sensitive", "metadata"])
+    func `a template cannot fill a column whose value is needed at the INSERT`(column: String) throws {
+        let queue = try Self.queue()
+        for text in ["{{arg.x}}", "a {{arg.x}}"] {
+            let value = column == "metadata" ? #"{"a": "\#(text)"}"# : #""\#(text)""#
+            let cached = column == "cache_sensitive" ? #", "cache_ttl": "1 h""# : ""
+            try queue.connection.execute(
+                """
+                delete from postrider.operations where name = 'key';
+                insert into postrider.operations (name, service, arguments, spec)
+                values ('key', 'accounts', '{"x": "any"}', '{"url": "a", "\(column)": \(value)\(cached)}')
+                """)
+            for spec in [
+                #"{"batch": {"each": ["a", "b"], "do": {"operation": "key", "arguments": {"x": "{{item}}"}}}}"#,
+                #"{"chain": [{"name": "a", "url": "http://h/"}, {"operation": "key", "arguments": {"x": "{{a.status}}"}}]}"#,
+            ] {
+                let error = #expect(throws: PGError.self) {
+                    try queue.connection.execute("select postrider.submit('\(spec)')")
+                }
+                #expect(error?.message.contains("x is a template, but its value is needed now") == true)
+            }
+            _ = try queue.number(#"select postrider.call('key', '{"x": "\#(text.count)"}')"#)
+        }
+    }
+
     @Test func `an error about one of several rows names the row`() throws {
         let queue = try Self.queue()
         let error = #expect(throws: PGError.self) {

@@ -39,7 +39,8 @@ begin
     end if;
     v_is_template := v_place.whole = any (p_templates);
     if v_is_template and v_place.kind in ('x', 'd') then
-      perform postrider_internal.raise_argument_error(v_place, v_place.whole, 'is a template, but its value is needed now');
+      perform postrider_internal.raise_argument_error(v_place, v_place.whole,
+                                                      'is a template, but its value is needed now');
     end if;
     if not v_is_template and v_place.kind not in ('j', 'a', 'd') then
       if v_place.kind = 'q' and jsonb_typeof(v_value) in ('object', 'array')
