@@ -38,7 +38,7 @@ struct OperationSecretTests {
             #"insert into postrider.jobs (operation, arguments, use_cdn) values ('user', '{"id": 1}', true)"#,
             #"insert into postrider.jobs (operation, arguments, credential) values ('user', '{"id": 1}', 'login')"#,
             #"insert into postrider.jobs (operation, arguments, headers) values ('user', '{"id": 1}', '{"Host": "\#(host)"}')"#,
-            #"select postrider.call('user', '{"id": ".."}')"#, #"select postrider.call('user', '{"id": "%2e."}')"#,
+            #"select postrider.call('user', '{"id": ".."}')"#,
             #"select postrider.call('user', '{"id": {"a": 1}}')"#,
             #"select postrider.call('page', '{"url": "\#(evil.url)/x"}')"#,
             #"select postrider.call('page', '{"url": "//\#(host)/x"}')"#,
@@ -53,7 +53,8 @@ struct OperationSecretTests {
         }
         // These are data: they stay inside their segment or argument.
         let accepted = [
-            "//\(host)/x", "@\(host)", "\(evil.url)/", "..%2f..", "a/../../b", "?x=1#y", "a\\\\b", "{{prev.body}}",
+            "//\(host)/x", "@\(host)", "\(evil.url)/", "..%2f..", "%2e.", "a/../../b", "?x=1#y", "a\\\\b",
+            "{{prev.body}}",
             "x y",
         ]
         for value in accepted {

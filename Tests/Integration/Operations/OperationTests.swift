@@ -237,8 +237,9 @@ struct OperationTests {
             insert into postrider.operations (name, service, spec)
             select 'op' || i, 'accounts', '{"url": "a"}' from generate_series(1, 300) i
             """)
-        let plan = try queue.plan("select * from postrider_internal.operation_plans p where p.operation = 'op7'")
-        #expect(plan.contains("operation_plans_pkey"), "\(plan)")
+        let plan = try queue.rows(
+            "explain select * from postrider_internal.operation_plans p where p.operation = 'op7'")
+        #expect(plan[0][0]?.contains("operation_plans_pkey") == true, "\(plan)")
         try queue.connection.execute(
             """
             insert into postrider.jobs (operation, arguments)
