@@ -123,7 +123,9 @@ struct JobPage: DashboardPage {
         Column("created", .instant, "s.created_at"), Column("due", .instant, "s.run_at"),
         Column("started", .instant, "s.started_at"), Column("ended", .instant, "s.finished_at"),
         Column("duration", .span, "s.elapsed"),
-        Column("tag", .text, "s.tag"), Column("metadata", .code, "left(s.metadata::text, 4000)"),
+        Column("operation", .text, "s.operation || ' (revision ' || s.operation_revision || ')'"),
+        Column("arguments", .code, "left(s.arguments::text, 4000)"), Column("tag", .text, "s.tag"),
+        Column("metadata", .code, "left(s.metadata::text, 4000)"),
     ]
 
     private static let tables = [
@@ -133,7 +135,9 @@ struct JobPage: DashboardPage {
                 Column("attempt", .number, "attempt"), Column("started", .moment, "started_at"),
                 Column("phase", .word, "phase"), Column("deadline", .moment, "deadline"),
                 Column("status", .number, "status_code"), Column("error_code", .word, "error_code"),
-                Column("error", .text, "error"), Column("cache", .text, "cache"), Column("ms", .number, "total_ms"),
+                Column("rule", .text, "rule"), Column("error", .text, "error"),
+                Column("cache", .text, "case when from_stub then 'stub' else cache end"),
+                Column("ms", .number, "total_ms"),
                 Column("dns", .number, "nullif(dns_ms, 0)"), Column("connected", .number, "nullif(connect_ms, 0)"),
                 Column("tls", .number, "nullif(tls_ms, 0)"), Column("first byte", .number, "nullif(first_byte_ms, 0)"),
                 Column("address", .code, "remote_ip"), Column("HTTP", .text, "http_version"),

@@ -105,7 +105,8 @@ enum ShowCommand {
         }
         Terminal.write(text)
         let attemptColumns = [
-            "attempt", "worker", "started_at", "phase", "total_ms", "remote_ip", "status_code", "error_code", "error",
+            "attempt", "worker", "started_at", "phase", "total_ms", "remote_ip", "status_code", "error_code", "rule",
+            "error",
         ]
         let list = attemptColumns.map { "coalesce(\($0)::text, '')" }.joined(separator: ", ")
         let attempts = try connection.query(
