@@ -17,15 +17,8 @@ final class PruneTests {
     }
 
     /// Fills the first range with ended jobs of an age in days, and uses up the rest of its ids.
-    ///
-    /// Autovacuum would lock the range after thousands of changed rows. `prune` waits 100 ms for it and then leaves the
-    /// range for a minute.
     private func fill(_ count: Int, state: String = "s", days: Int) throws {
-        try queue.connection.execute(
-            """
-            alter table postrider_internal.jobs_1 set (autovacuum_enabled = off, toast.autovacuum_enabled = off);
-            alter table postrider_internal.results_1 set (autovacuum_enabled = off, toast.autovacuum_enabled = off)
-            """)
+        try queue.stopAutovacuum(of: ["jobs_1", "results_1"])
         try queue.insert(count, "url, tag, dedupe_key", "'http://h/' || i, 'old', i::text")
         _ = try queue.number("select postrider.cancel_all(tag => 'old')")
         try age("true", state: state, days: days)
@@ -175,9 +168,7 @@ final class PruneTests {
         #expect(try queue.number("select postrider.retry_failed()") == 5)
         #expect(try queue.number("select postrider.cancel_all()") >= 7)
         try queue.connection.execute(
-            """
-            update postrider_internal.results set finished_at = now() - interval '31 days';
-            """)
+            "update postrider_internal.results set finished_at = now() - interval '31 days'")
         #expect(try round().contains("10 - 0"))
         #expect(try queue.number("select count(*) from postrider.jobs") == 0)
     }
@@ -191,8 +182,7 @@ final class PruneTests {
         #expect(try queue.number("select count(*) from postrider.jobs") == 11_000)
         #expect(try queue.text("select string_agg(job_id::text, ' ') from postrider_internal.hook_starts") == "1001")
         try age("true", state: "f", days: 91)
-        let last = try round()
-        #expect(last.first == "11000 jobs_1 from 1 to 1000000 0")
+        #expect(try round().first == "11000 jobs_1 from 1 to 1000000 0")
     }
 
     @Test func `prune keeps a range whose kept bodies exceed 64 MiB instead of copying them`() throws {

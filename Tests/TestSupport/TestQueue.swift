@@ -151,6 +151,18 @@ public struct TestQueue: ~Copyable {
         return id
     }
 
+    /// Keeps autovacuum away from tables of `postrider_internal`.
+    ///
+    /// After thousands of changed rows it would lock a range. `prune` waits 100 ms for the lock and then leaves the
+    /// range for a minute.
+    public func stopAutovacuum(of tables: [String]) throws {
+        for table in tables {
+            try connection.execute(
+                "alter table postrider_internal.\(table) set (autovacuum_enabled = off, toast.autovacuum_enabled = off)"
+            )
+        }
+    }
+
     /// Fills the overflow of results with 80 MB: 40,000 rows of ids that no range takes.
     ///
     /// That is more than the feed reads while INSERTs wait. It runs no vacuum, because a test would have to wait for
