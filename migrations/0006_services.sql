@@ -148,7 +148,6 @@ create table postrider_internal.operation_plans (
   revision int not null,
   kind text not null,                      -- request, batch or chain
   columns jsonb not null,                  -- the spec with its service; for a request with the names of columns
-  given text[] not null,                   -- keys of columns
   closed text[] not null,                  -- columns that a job may not give itself
   places postrider_internal.argument_place[] not null,
   types jsonb not null,                    -- operations.arguments

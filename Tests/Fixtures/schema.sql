@@ -1351,7 +1351,6 @@ CREATE TABLE postrider_internal.operation_plans (
     argument_names text[] NOT NULL,
     closed text[] NOT NULL,
     columns jsonb NOT NULL,
-    given text[] NOT NULL,
     kind text NOT NULL,
     operation text NOT NULL,
     places postrider_internal.argument_place[] NOT NULL,
@@ -3845,6 +3844,13 @@ CREATE FUNCTION postrider_internal.check_new_job() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.check_new_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.check_new_job TO postrider_worker;
 
+CREATE FUNCTION postrider_internal.check_ticket(p_id bigint, p_ticket bytea) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.check_ticket FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.check_ticket TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.check_wait(p_id bigint, p_ticket bytea) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4993,6 +4999,12 @@ CREATE FUNCTION postrider_internal.has_cheap_rules(p_job postrider.jobs, p_rules
 REVOKE ALL ON FUNCTION postrider_internal.has_cheap_rules FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_cheap_rules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.has_control_characters(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_control_characters FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_control_characters TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.has_ended(p_id bigint, p_ticket bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5439,6 +5451,12 @@ CREATE FUNCTION postrider_internal.is_tree_past_retention(p_root bigint, p_ended
 REVOKE ALL ON FUNCTION postrider_internal.is_tree_past_retention FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_tree_past_retention TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.is_valid_apart_from_request(p_job postrider.jobs) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_valid_apart_from_request FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_valid_apart_from_request TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.is_valid_with_operation(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
@@ -5450,6 +5468,12 @@ CREATE FUNCTION postrider_internal.is_valid_with_service(p_job postrider.jobs, p
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_valid_with_service FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_valid_with_service TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_whole_template(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_whole_template FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_whole_template TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE

@@ -10,6 +10,7 @@ struct InsertStepTests {
         "is_like_first(row(j.*)::postrider.jobs, f, 'http://h/%')",
         "may_break_rules(row(j.*)::postrider.jobs, s, 65536)",
         "is_valid_with_operation(row(j.*)::postrider.jobs)",
+        "is_valid_apart_from_request(row(j.*)::postrider.jobs)",
         "lane_destination(j.id, j.use_cdn, j.notify, j.decode, j.require_data)",
         "crowd_buckets(j.id::numeric)",
         "crowd_bucket(j.queue, j.lane, j.max_attempts)",

@@ -12,11 +12,7 @@ declare
   v_own bigint := pg_current_xact_id_if_assigned()::text::bigint;
   v_above bigint;                          -- how far xmin is above the id of this transaction
 begin
-  if p_ticket is distinct from (select postrider_internal.ticket(k.secret, p_id)
-                                from postrider_internal.ticket_key k) then
-    raise exception using errcode = 'PR003', message = postrider_internal.missing_job_message(p_id),
-      hint = 'Look it up in postrider.job_status.';
-  end if;
+  perform postrider_internal.check_ticket(p_id, p_ticket);
   select (j.xmin::text::bigint - v_own) & 4294967295 into v_above
     from postrider.jobs j where j.id = p_id and j.created_at = now() and v_own is not null;
   if v_above < 2147483648 and pg_xact_status((v_own + v_above)::text::xid8) = 'in progress' then

@@ -31,7 +31,7 @@ begin
       hint := 'Write numbers as text, like {"X-Page": "2"}.';
     elsif exists (
         select from jsonb_path_query(v_value, 'lax $[*]') e
-         where (e #>> '{}') ~ E'[\\x01-\\x08\\x0a-\\x1f\\x7f]' or octet_length(e #>> '{}') > 8000) then
+         where postrider_internal.has_control_characters(e #>> '{}') or octet_length(e #>> '{}') > 8000) then
       reason := format('the value of %s holds a line break or control character, or is longer than 8000 bytes', v_name);
       hint := 'A header value is one line of text.';
     end if;

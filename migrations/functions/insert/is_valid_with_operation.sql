@@ -1,30 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: insert/is_storable_json.sql, insert/is_plain_url.sql
--- apply_operation leaves only valid requests, or no revision. So this checks when and where the job runs.
+-- after: insert/is_valid_apart_from_request.sql
+-- apply_operation leaves only valid requests, or no revision. A null that the row itself gives stays.
 create or replace function postrider_internal.is_valid_with_operation(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$
-  select p_job.operation_revision is not null and p_job.kind = 'request'
+  select p_job.operation_revision is not null
      and num_nulls(p_job.method, p_job.response_format, p_job.result_type, p_job.use_cdn, p_job.login_required,
-                   p_job.ignore_cache, p_job.notify, p_job.created_by, p_job.cache_version) = 0
-     and postrider_internal.is_priority(p_job.priority) and p_job.max_attempts between 1 and 1000
-     and length(p_job.queue) between 1 and 200
-     and (p_job.lane is null or length(p_job.lane) between 1 and 300)
-     and (p_job.name is null or length(p_job.name) between 1 and 200)
-     and (p_job.position is null or p_job.parent_id is not null and p_job.position between 0 and 1000000000)
-     and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > greatest(p_job.run_at, now()))
-     and (p_job.timeout is null or extract(epoch from p_job.timeout) > 0 and extract(epoch from p_job.timeout) <= 86400)
-     and p_job.delivery in ('at_least_once', 'at_most_once')
-     and p_job.on_duplicate in ('error', 'skip') and p_job.mode = 'all'
-     and (p_job.cache_sensitive is null or length(p_job.cache_sensitive) <= 1000)
-     and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
-     and isfinite(p_job.created_at)
-     and postrider_internal.is_tag(p_job.tag) is not false
-     and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
-     and (p_job.callback_url is null or p_job.callback_url not like '%{{%'
-          and postrider_internal.is_plain_url(p_job.callback_url)
-            and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
-     and num_nonnulls(p_job.run_if, p_job.max_parallel, p_job.each) = 0
+                   p_job.ignore_cache) = 0
+     and postrider_internal.is_valid_apart_from_request(p_job)
 $$;
 comment on function postrider_internal.is_valid_with_operation(postrider.jobs) is
   'whether a job with an operation is valid by quick checks; if false, job_defect decides';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- after: insert/is_storable_json.sql, insert/is_plain_url.sql
+-- after: insert/is_valid_apart_from_request.sql
 -- A quick check for common rows with more than a URL: a service, headers, arguments, limits, times. It is one
 -- expression that the planner inlines. It takes 15 µs a row, refuse_bad_job 300 µs. Rows that it does not accept go
 -- to refuse_bad_job. It does not check the size of the body.
@@ -7,7 +7,7 @@ create or replace function postrider_internal.is_valid_with_service(p_job postri
                                                                     p_service postrider.services) returns boolean
 language sql stable parallel safe
 as $$
-  select p_job.kind = 'request' and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
+  select p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
      and (p_service.name is not null or p_job.service is null)
      and p_job.url !~ '[^]!-[^-~]' and octet_length(p_job.url) between 1 and 4000
      and case when p_job.url like 'http://%' or p_job.url like 'https://%'
@@ -15,20 +15,9 @@ as $$
               else (p_service.has_servers or p_service.base_url is not null)
                 and coalesce(length(p_service.base_url), 0) < 4000
                    and p_job.url not like '%:%' and p_job.url not like '//%' end
-     and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache) and p_job.notify is not null
-     and postrider_internal.is_priority(p_job.priority) and p_job.max_attempts between 1 and 1000
-     and length(p_job.queue) between 1 and 200
-     and (p_job.lane is null or length(p_job.lane) between 1 and 300)
-     and (p_job.name is null or length(p_job.name) between 1 and 200)
-     and (p_job.position is null or p_job.parent_id is not null and p_job.position between 0 and 1000000000)
-     and isfinite(p_job.run_at) and (p_job.expires_at is null or p_job.expires_at > greatest(p_job.run_at, now()))
-     and (p_job.timeout is null or extract(epoch from p_job.timeout) > 0 and extract(epoch from p_job.timeout) <= 86400)
-     and p_job.delivery in ('at_least_once', 'at_most_once')
-     and p_job.on_duplicate in ('error', 'skip') and p_job.mode = 'all' and p_job.cache_version is not null
+     and not (p_job.use_cdn or p_job.login_required or p_job.ignore_cache)
+     and postrider_internal.is_valid_apart_from_request(p_job)
      and (p_job.cache_ttl is null or p_job.cache_ttl > interval '0' and p_job.cache_ttl <= interval '100 years')
-     and (p_job.cache_sensitive is null or length(p_job.cache_sensitive) <= 1000)
-     and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
-     and isfinite(p_job.created_at) and p_job.created_by is not null
      and (p_job.headers is null
           or octet_length(p_job.headers::text) <= 4000
             and p_job.headers::text ~ E'^\\{("[A-Za-z0-9-]+": "[ !#-\\[\\]-~]*"(, )?)*\\}$'
@@ -37,22 +26,17 @@ as $$
           or jsonb_typeof(p_job.query) = 'object' and octet_length(p_job.query::text) <= 65536
              and not jsonb_path_exists(p_job.query, 'strict $.* ? (@.type() == "object" || @.type() == "array")'))
      and num_nonnulls(p_job.body, p_job.body_json, p_job.body_form) <= (p_job.method <> 'HEAD')::int
-     and postrider_internal.is_tag(p_job.tag) is not false
-     and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
      and (p_job.body_form is null or jsonb_typeof(p_job.body_form) = 'object'
           and octet_length(p_job.body_form::text) <= 20000)
      and (p_job.response_format = 'raw' or p_job.response_format = 'json' and p_job.method <> 'HEAD')
      and p_job.result_type = 'any'
-     and (p_job.callback_url is null or p_job.callback_url not like '%{{%'
-          and postrider_internal.is_plain_url(p_job.callback_url)
-            and postrider_internal.is_plain_host(split_part(p_job.callback_url, '/', 3)))
      and (p_job.ok_statuses is null or not isempty(p_job.ok_statuses)
           and p_job.ok_statuses <@ '{[100,600)}'::int4multirange)
      and (p_job.max_response is null or postrider_internal.is_response_limit(p_job.max_response))
      and num_nonnulls(
            p_job.backoff, p_job.body_parts, p_job.credential,
            p_job.validator, p_job.extract, p_job.require_data, p_job.max_redirects, p_job.download_to, p_job.sha256,
-           p_job.paginate, p_job.run_if, p_job.max_parallel, p_job.each, p_job.arguments, p_job.rules,
+           p_job.paginate, p_job.arguments, p_job.rules,
            p_job.operation_revision, p_job.operation_rules, p_job.argument_types) = 0
 $$;
 comment on function postrider_internal.is_valid_with_service(postrider.jobs, postrider.services) is

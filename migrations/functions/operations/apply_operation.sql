@@ -39,7 +39,7 @@ begin
   if p_job.argument_types is not null then
     select coalesce(array_agg(k), '{}') into v_templates
       from jsonb_object_keys(case when p_job.parent_id is not null then p_job.argument_types else '{}' end) k
-     where p_job.arguments ->> k ~ E'^\\{\\{[^{}]*\\}\\}$';
+     where postrider_internal.is_whole_template(p_job.arguments ->> k);
     p_job.argument_types := (
       select jsonb_object_agg(k.key, k.value)
         from jsonb_each(v_plan.types) k

@@ -4,7 +4,7 @@ create or replace function postrider_internal.check_header_argument(p_place post
 language plpgsql stable
 as $$
 begin
-  if p_text ~ E'[\\x01-\\x08\\x0a-\\x1f\\x7f]' or octet_length(p_text) > 8000 then
+  if postrider_internal.has_control_characters(p_text) or octet_length(p_text) > 8000 then
     perform postrider_internal.raise_argument_error(
       p_place, p_name, 'holds a line break or control character, or is longer than 8000 bytes');
   end if;

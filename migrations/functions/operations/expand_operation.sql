@@ -16,7 +16,6 @@ declare
   v_templates text[];
   v_refusal record;
   v_spec jsonb;
-  v_places jsonb;
   v_message text;
   v_hint text;
 begin
@@ -31,7 +30,7 @@ begin
   end if;
   v_templates := array(
     select k.key from jsonb_each_text(case jsonb_typeof(v_arguments) when 'object' then v_arguments else '{}' end) k
-     where p_is_member and k.value ~ E'^\\{\\{[^{}]*\\}\\}$'
+     where p_is_member and postrider_internal.is_whole_template(k.value)
        and (not p_spec ? 'argument_types' or p_spec -> 'argument_types' ? k.key));
   if v_plan.kind = 'request' then
     return p_spec - 'argument_types' || case when v_templates = '{}' then '{}'

@@ -29,7 +29,7 @@ begin
                                   else '{}' end) k
        where case when k.value ~ E'^\\{\\{\\s*arg\\.[^{}]*\\}\\}$'
                   then btrim(substring(k.value from E'arg\\.([^{}]*)\\}\\}$')) = any (p_templates)
-                  else k.value ~ E'^\\{\\{[^{}]*\\}\\}$' end));
+                  else postrider_internal.is_whole_template(k.value) end));
   end if;
   return p_spec;
 end

@@ -5,8 +5,6 @@ create or replace function postrider_internal.operation_defect(
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_found record;
 begin
   select d.c, d.r, d.h into column_name, reason, hint from (values
     (p_operation.name is null, 'name', 'must not be null', 'Like accounts.get_user.'),

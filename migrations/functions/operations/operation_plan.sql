@@ -26,7 +26,6 @@ begin
                                  'operation_revision', p_operation.revision) || v_spec;
   end if;
   v_plan.columns := v_spec;
-  v_plan.given := array(select k from jsonb_object_keys(v_spec) k);
   v_plan.closed := array(select c from unnest(postrider_internal.request_columns()) c
                           where c <> all (p_operation.overridable));
   v_plan.places := array(select p from postrider_internal.argument_places(v_spec) p);

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Agrees with job_status: a cancelled job has ended although its callbacks have not run yet.
+-- Agrees with job_status: a cancelled job has ended although its callbacks have not run yet. Reads outcomes second:
+-- conclude moves an end from there to results in one transaction, and this statement has one snapshot.
 create or replace function postrider_internal.job_has_ended(p_id bigint) returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp

@@ -18,7 +18,6 @@ declare
   v_nodes postrider_internal.spec_node[];
   v_level postrider_internal.spec_node[];
   v_defect record;
-  v_has_operations boolean := p_spec::text like '%"operation"%';
 begin
   if jsonb_typeof(p_spec) = 'object' and p_spec ? 'operation' then
     p_spec := postrider_internal.expand_operation(p_spec, p_place, p_is_inside or p_defaults is not null);
@@ -77,7 +76,8 @@ begin
                            e.spec, p.place || replace(p.tail, '#', (e."position" - 1)::text), true)
                     else e.spec end as spec, e."position" offset 0) c
        order by p.is_in_each, p.rank, c."position"), '{}');
-    if v_has_operations and cardinality(v_nodes) + coalesce(cardinality(v_level), 0) > 10000 then
+    if cardinality(v_nodes) + coalesce(cardinality(v_level), 0) > 10000
+       and exists (select from unnest(v_nodes || v_level) n where n.spec ? 'operation') then
       raise exception using errcode = 'PR006', message = p_place || ': is more than 10000 jobs with its operations',
         hint = 'Split it into several specs.';
     end if;

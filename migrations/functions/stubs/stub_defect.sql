@@ -50,7 +50,7 @@ begin
            cross join lateral jsonb_array_elements(
                  case jsonb_typeof(h.value) when 'array' then h.value else jsonb_build_array(h.value) end) e
            where h.key !~ '^[A-Za-z0-9!#$%&''*+.^_`|~-]{1,200}$' or jsonb_typeof(e) <> 'string'
-              or e #>> '{}' ~ E'[\\x01-\\x08\\x0a-\\x1f\\x7f]' or length(e #>> '{}') > 8000
+              or postrider_internal.has_control_characters(e #>> '{}') or length(e #>> '{}') > 8000
            limit 1;
         end if;
         hint := 'Like {"Retry-After": "30", "Set-Cookie": ["a=1", "b=2"]}.';
