@@ -142,13 +142,8 @@ struct CurlCommandTests {
             let echo = try run(shown.output, one.secrets)
             let sent = try queue.text(
                 "select convert_from(body, 'UTF8') from postrider.job_status where id = \(id) and state = 'succeeded'")
-            var parameters = PGParameters()
-            parameters.append(text: echo)
-            parameters.append(text: sent ?? "")
-            let same = try? queue.connection.query(
-                "select \(Self.normal) = \(Self.normal.replacing("$1", with: "$2"))", &parameters
-            ).bool(0, 0)
-            #expect(same == true, "\(shown.output)\n\(echo)\n\(sent ?? "nothing")")
+            let same = queue.areEqual(echo, sent, by: Self.normal)
+            #expect(same, "\(shown.output)\n\(echo)\n\(sent ?? "nothing")")
         }
     }
 

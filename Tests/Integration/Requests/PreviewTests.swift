@@ -88,13 +88,8 @@ struct PreviewTests {
             let echo = try WorkerProcess.run(["/usr/bin/curl"] + words, reading: "").output
             let sent = try queue.text(
                 "select convert_from(body, 'UTF8') from postrider.job_status where id = \(id) and state = 'succeeded'")
-            var both = PGParameters()
-            both.append(text: echo)
-            both.append(text: sent ?? "")
-            let same = try? queue.connection.query(
-                "select \(Self.normal) = \(Self.normal.replacing("$1", with: "$2"))", &both
-            ).bool(0, 0)
-            #expect(same == true, "\(spec)\n\(words)\n\(echo)\n\(sent ?? "nothing")")
+            let same = queue.areEqual(echo, sent, by: Self.normal)
+            #expect(same, "\(spec)\n\(words)\n\(echo)\n\(sent ?? "nothing")")
         }
         _ = worker
     }
