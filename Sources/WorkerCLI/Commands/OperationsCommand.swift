@@ -78,17 +78,6 @@ enum OperationsCommand {
         }
     }
 
-    private enum FactColumn: Int, PGColumn {
-        case key, value
-
-        var sql: StaticString {
-            switch self {
-            case .key: "f.key as key"
-            case .value: "f.value as value"
-            }
-        }
-    }
-
     private static func show(_ name: String, _ arguments: Arguments) throws(CommandError) -> ExitCode {
         let connection = try Database.open(arguments, readsOnly: true)
         var parameters = PGParameters()
@@ -96,7 +85,7 @@ enum OperationsCommand {
         do throws(PGError) {
             let result = try connection.query(
                 """
-                select \(FactColumn.selectList) from postrider.operations o
+                select \(FactList.Column.selectList) from postrider.operations o
                 cross join lateral (values
                   (1, 'name', o.name), (2, 'service', o.service), (3, 'description', o.description),
                   (4, 'revision', o.revision || ', ' || to_char(o.updated_at, 'YYYY-MM-DD HH24:MI:SS TZ')),
@@ -115,13 +104,8 @@ enum OperationsCommand {
                 return .usage
             }
             for row in 0..<result.rowCount {
-                let key = result.text(row, FactColumn.key)
-                let lines = SanitizedText.escape(result.text(row, FactColumn.value), keepsLines: true)
-                    .split(separator: "\n", omittingEmptySubsequences: false)
-                for (index, line) in lines.enumerated() {
-                    let label = index == 0 ? key : ""
-                    Terminal.write(label + String(repeating: " ", count: max(1, 14 - label.count)) + line + "\n")
-                }
+                let value = SanitizedText.escape(result.text(row, FactList.Column.value), keepsLines: true)
+                Terminal.write(FactList.text(result.text(row, FactList.Column.key), value, width: 14))
             }
             return .clean
         } catch {

@@ -34,16 +34,8 @@ enum ShowCommand {
             }
         })
 
-    private enum FactColumn: Int, PGColumn {
-        case key, value
-
-        var sql: StaticString {
-            switch self {
-            case .key: "c.key as key"
-            case .value: "c.value as value"
-            }
-        }
-    }
+    /// The column in which values begin.
+    private static let width = 18
 
     private enum BodyColumn: Int, PGColumn {
         case body, size
@@ -82,14 +74,15 @@ enum ShowCommand {
         // shown, because it may have 64 MiB.
         let job = try connection.query(
             """
-            select \(FactColumn.selectList) from (select \(columns) from postrider.job_status s where s.id = $1) s
-            cross join json_each_text(row_to_json(s)) c
-            where c.value is not null
+            select \(FactList.Column.selectList) from (select \(columns) from postrider.job_status s where s.id = $1) s
+            cross join json_each_text(row_to_json(s)) f
+            where f.value is not null
             """, &parameters)
         guard job.rowCount > 0 else { return false }
         var text = ""
         for row in 0..<job.rowCount {
-            text += line(job.text(row, FactColumn.key), job.text(row, FactColumn.value))
+            let value = SanitizedText.escape(job.text(row, FactList.Column.value))
+            text += FactList.text(job.text(row, FactList.Column.key), value, width: width)
         }
         let answer = try connection.query(
             "select \(BodyColumn.selectList) from postrider.job_status s where s.id = $1", &parameters)
@@ -97,11 +90,7 @@ enum ShowCommand {
             let body = SanitizedText.body(
                 answer.bytes(0, BodyColumn.body), size: Int(answer.int32(0, BodyColumn.size)))
             let shown = SanitizedText.escape(body, keepsLines: true)
-            // The body is indented, so that none of its lines looks like a line of this command.
-            text +=
-                label("body")
-                + shown.split(separator: "\n", omittingEmptySubsequences: false)
-                .joined(separator: "\n" + label("")) + "\n"
+            text += FactList.text("body", shown, width: width)
         }
         Terminal.write(text)
         let attemptColumns = [
@@ -117,10 +106,4 @@ enum ShowCommand {
         }
         return true
     }
-
-    private static func line(_ key: String, _ value: String) -> String {
-        label(key) + SanitizedText.escape(value) + "\n"
-    }
-
-    private static func label(_ key: String) -> String { key + String(repeating: " ", count: max(1, 18 - key.count)) }
 }
