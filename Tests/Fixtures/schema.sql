@@ -5813,6 +5813,13 @@ CREATE FUNCTION postrider_internal.leave_to_judging(p_is_expensive boolean, p_is
 REVOKE ALL ON FUNCTION postrider_internal.leave_to_judging FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.leave_to_judging TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.likely_server(p_job postrider.jobs, p_service postrider.services) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.likely_server FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.likely_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.limits_of(p_role text) RETURNS postrider.client_limits
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'

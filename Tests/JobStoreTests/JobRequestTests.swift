@@ -16,9 +16,10 @@ struct JobRequestTests {
                                             idempotency_header) values
               ('api', 'https://api.example.com/v1', 'https://cdn.example.com/', '{"X-A": "1", "Content-Type": "application/json"}',
                '{"app": 7, "lang": "en"}', 'http://proxy.example.com:3128', '{"ca": "/etc/ca.pem"}', true, 'Once'),
-              ('many', null, null, null, null, null, null, false, null);
+              ('many', null, null, null, null, null, null, false, null),
+              ('both', null, 'https://cdn.example.com/', null, null, null, null, false, null);
             insert into postrider.servers (service, position, base_url) values ('many', 1, 'https://one.example.com/x'),
-              ('many', 2, 'https://two.example.com/x');
+              ('many', 2, 'https://two.example.com/x'), ('both', 1, 'https://one.example.com/x');
             insert into postrider.credentials (name, kind, allowed_origins, place) values
               ('c', 'bearer', '{https://api.example.com}', null),
               ('l', 'api_key', '{https://api.example.com}', '[{"json": "k1"}, {"form": "k2"}, {"query": "k3"}]');
@@ -33,6 +34,7 @@ struct JobRequestTests {
             ("service, url", "'api', 'items?lang=de'"), ("service, url, use_cdn", "'api', '/logo', true"),
             ("service, url, query, headers", #"'api', 'x', '{"app": 8}', '{"x-a": []}'"#),
             ("service, url", "'api', 'https://other.example.com/x'"), ("service, url", "'many', 'y'"),
+            ("service, url", "'both', 'y'"), ("service, url, use_cdn", "'both', 'y', true"),
             ("service, url, method, body_form", #"'api', 'f', 'PUT', '{"a": {"b": [1, true]}}'"#),
             ("service, url, method, body_json, credential", #"'api', 'j', 'POST', '{"k1": 1, "z": "é"}', 'l'"#),
             ("service, url, method, body_form, credential", #"'api', 'j', 'POST', '{"z": "é"}', 'l'"#),

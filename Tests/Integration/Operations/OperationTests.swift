@@ -189,6 +189,21 @@ struct OperationTests {
         _ = worker
     }
 
+    @Test func `an answer that is put into the cache for an operation serves its jobs`() throws {
+        let queue = try Self.queue()
+        _ = try queue.rows(
+            #"select postrider.cache_put('{"operation": "user", "arguments": {"id": 7}}', '{"id": 7}'::jsonb)"#)
+        let worker = try RunningWorker(queue.database)
+        defer { worker.kill() }
+        let id = try queue.number(#"select postrider.call('user', '{"id": 7}')"#)
+        try queue.wait(20, for: id, toBe: "succeeded")
+        #expect(try queue.text("select from_cache::text from postrider.job_status where id = \(id)") == "true")
+        let error = #expect(throws: PGError.self) {
+            try queue.connection.execute(#"select postrider.cache_put('{"operation": "user"}', '{}'::jsonb)"#)
+        }
+        #expect(error?.message == "$.arguments: id is missing")
+    }
+
     @Test func `a batch over a list calls an operation for each element`() throws {
         let queue = try Self.queue()
         try queue.connection.execute(

@@ -58,6 +58,9 @@ begin
     raise exception using errcode = 'PR006', message = format('$.%s: %s', v_defect.column_name, v_defect.reason),
       hint = v_defect.hint;
   end if;
+  if v_job.operation is not null then
+    v_job := postrider_internal.apply_operation(v_job);
+  end if;
   return v_job;
 end
 $$;

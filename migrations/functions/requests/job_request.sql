@@ -55,9 +55,7 @@ begin
   v_base := coalesce(
     (select r.server from postrider_internal.results r where r.job_id = p_id),
     (select o.server from postrider_internal.outcomes o where o.job_id = p_id),
-    (select t.base_url from postrider_internal.server_routes t
-      where t.service = j.service
-      order by t.environment <> 'release', t.state <> 'active', not t.is_preferred, t.position limit 1));
+    postrider_internal.likely_server(j, s));
   s := postrider_internal.masked_service(s, j.url, v_sees_service, p_mask);
   v_base := postrider_internal.url_with_masked_login(v_base, p_mask);
   -- libcurl chooses among the lines of the jar by domain and path, and joins them with cookies of the job.

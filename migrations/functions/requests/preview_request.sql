@@ -28,9 +28,7 @@ begin
    where x.name = postrider_internal.used_credential(j.credential, s.credential);
   v_applies := s.name is not null and postrider_internal.service_applies(j.url, s);
   v_base := coalesce(
-    (select t.base_url from postrider_internal.server_routes t
-      where t.service = j.service and not (j.use_cdn and s.cdn_url is not null)
-      order by t.environment <> 'release', t.state <> 'active', not t.is_preferred, t.position limit 1),
+    postrider_internal.likely_server(j, s),
     case when j.use_cdn then coalesce(s.cdn_url, s.base_url) else s.base_url end);
   v_place := postrider_internal.used_place(k.place, j.body_json, num_nonnulls(j.body_form, j.body_parts) > 0);
   v_token := case when k.name is null then array['nowhere', '', '']
