@@ -16,7 +16,7 @@ public struct DocumentError: Error, Equatable {
     public let code: Code
     /// The line of the defect, from 1; nil if it has none.
     public let line: Int?
-    /// What is wrong, without a quotation of the text.
+    /// The defect as part of a sentence. It quotes nothing of the text.
     public let reason: String
 
     init(_ code: Code, line: Int? = nil, _ reason: String) {

@@ -3,8 +3,8 @@
 extension OperationReader {
     /// Adds the checks of the answer: its format, and the required properties as validator.
     ///
-    /// A call that succeeded must not fail because of its answer. So the checks must suit each 2xx answer that may have a
-    /// body: if these have different schemas, only what all of them have is required.
+    /// A call that succeeded must not fail because of its answer. So the checks suit each 2xx answer that may have a
+    /// body. If their schemas differ, only the properties that all of them require are required.
     func addAnswer(_ operation: JSONObject, _ spec: inout JSONObject, _ headers: inout JSONObject) {
         let codes = (operation["responses"]?.object ?? [:]).keys
             .filter { $0.utf8.count == 3 && $0.hasPrefix("2") && $0 != "204" && $0 != "205" }.sorted()

@@ -8,7 +8,7 @@ internal import CYAML
 /// aliases could make a small file cost hours. So the count of values includes those that aliases repeat, and a document
 /// may have `mostValues`.
 @safe struct YAMLReader: ~Copyable {
-    /// The most values of a document, those that aliases repeat included. The API of Stripe, 6 MB, has 200,000.
+    /// The most values of a document. Values that aliases repeat count each time. The API of Stripe, 6 MB, has 200,000.
     static let mostValues = 5_000_000
 
     private let parser: OpaquePointer

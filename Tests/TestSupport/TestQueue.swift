@@ -153,7 +153,7 @@ public struct TestQueue: ~Copyable {
 
     /// Keeps autovacuum away from tables of `postrider_internal`.
     ///
-    /// After thousands of changed rows it would lock a range. `prune` waits 100 ms for the lock and then leaves the
+    /// After thousands of changed rows it would lock a range. `prune` waits 100 ms for this lock. Then it leaves the
     /// range for a minute.
     public func stopAutovacuum(of tables: [String]) throws {
         for table in tables {

@@ -12,7 +12,7 @@ struct JobPage: DashboardPage {
     private let why: String?
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
     private let answer: JobAnswer?
-    /// The request as a curl command; nil: there is none yet, or it is large.
+    /// The request as a curl command; nil: it is not known yet, or its body is larger than 64 KiB.
     private let curl: String?
 
     let path = "/jobs"
@@ -45,7 +45,7 @@ struct JobPage: DashboardPage {
 
     /// The curl command of a request whose body has at most 64 KiB. No value of a service is shown.
     ///
-    /// It is read last: an error, like that of a step whose templates are not filled, ends the transaction.
+    /// It is read last, because an error ends the transaction, for example if a step still waits for its templates.
     private static func curl(_ id: Int64, _ connection: borrowing PGConnection) -> String? {
         var parameters = PGParameters()
         parameters.append(int64: id)

@@ -101,7 +101,7 @@ final class CallFinisher {
         deliver(slot, flight, .failure(CallRefusal.memory.failure(sent: sent)))
     }
 
-    /// Ends the call, whatever its sending has reached.
+    /// Ends the call, with or without an answer.
     func deliver(_ slot: Int, _ flight: Flight, _ ending: CallOutcome.Ending) {
         unsafe deliver(slot, flight, flight.transfer.result, ending)
     }

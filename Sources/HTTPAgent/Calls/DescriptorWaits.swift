@@ -86,8 +86,9 @@ struct DescriptorWaits {
         loop.setShort(false)
     }
 
-    /// Whether a sending ended before it began because no descriptor was free. libcurl does not say whether a look-up,
-    /// or a file of TLS, found none.
+    /// Whether a sending ended before it began because no descriptor was free.
+    ///
+    /// libcurl does not name this reason for a failed look-up, or for a file of TLS that could not be opened.
     static func isShort(_ result: ccurl_result, _ end: Evidence.End) -> Bool {
         guard case .library(let code) = end, unsafe !result.request_began else { return false }
         switch CURLcode(code) {

@@ -42,7 +42,7 @@ final class FilesFolder {
 
     /// Whether the disk has been silent for too long. If not, it sets the next check.
     ///
-    /// - Parameter since: when the disk work began; 0: there is none.
+    /// - Parameter since: when the disk work began; 0: the disk has nothing to do.
     func isSilent(since: Int64) -> Bool {
         guard since > 0 else { return false }
         if since + diskLimit <= ccurl_now() { return true }

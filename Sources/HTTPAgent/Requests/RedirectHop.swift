@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JobModel
 
-/// What follows an answer that redirects. Pure.
+/// The next step of a call after an answer that redirects. Pure.
 enum RedirectHop {
     /// The next request of the call.
     ///

@@ -25,8 +25,10 @@ public struct CurlCommand {
         case bytes([UInt8])
     }
 
-    /// The command of a request in which `mask` stands for each secret, and `mask` with an `n` in quotes for each secret
-    /// JSON value without quotes.
+    /// The command of a request whose secrets are masked.
+    ///
+    /// - Parameter mask: stands for each secret. `"maskn"`, quotes included, stands for a secret JSON value without
+    ///   quotes, such as a number.
     public static func text(of request: SentRequest, mask: String) throws(Unsayable) -> String {
         var command = CurlCommand()
         command.addTarget(request)

@@ -6,8 +6,9 @@ public struct SentRequest: Sendable {
     public var method: HTTPMethod
     /// The URL with its query, without user, password and fragment.
     public var url: String
-    /// The header lines that the agent sets, in libcurl's form: `Name: value`, `Name;` for an empty value, and `Name:`
-    /// for a header that libcurl leaves out.
+    /// The header lines that the agent sets, in libcurl's form: `Name: value`.
+    ///
+    /// `Name;` has an empty value. `Name:` keeps libcurl from adding a header of its own.
     public var lines: [String]
     /// The body.
     public var body: RequestBody

@@ -18,7 +18,7 @@ struct ShellText {
     /// The number of secrets in a text.
     static func count(_ mask: String, in text: String) -> Int { text.ranges(of: mask).count }
 
-    /// One word. A word without secrets and special characters stays as it is.
+    /// One word. A word without secrets and special characters gets no quotes.
     mutating func word(_ text: String) -> String {
         let parts = text.split(separator: mask, omittingEmptySubsequences: false).map(String.init)
         if parts.count == 1 { return ShellText.quoted(text) }
@@ -50,7 +50,7 @@ struct ShellText {
         return isSafe && !text.isEmpty ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    /// Whether a terminal shows the text as it is.
+    /// Whether a terminal shows the text unchanged: it has no control characters.
     static func isShowable(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { SanitizedText.isHarmless($0) || $0 == "\n" || $0 == "\t" }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker knows of one track.
+/// The facts about one track that a worker remembers.
 struct TrackEntry: Sendable {
     var priority: Int16
     /// The watermark. The next visit takes rows after it.

@@ -9,7 +9,7 @@ enum OperationsImport {
     /// The largest file: 64 MiB.
     private static let limit = 64 << 20
 
-    /// What became of an operation, in the order of the summary.
+    /// The outcomes for an operation, in the order of the summary.
     private static let outcomes = ["added", "changed", "same", "kept", "refused", "gone"]
 
     private enum ResultColumn: Int, PGColumn {

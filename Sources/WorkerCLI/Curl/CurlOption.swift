@@ -6,7 +6,7 @@ enum CurlOption {
     enum Data: Sendable {
         /// `@FILE` is read without line breaks and NULs.
         case ascii
-        /// `@FILE` is read as it is.
+        /// The bytes of `@FILE` are sent unchanged, line breaks included.
         case binary
         /// `@` has no meaning.
         case raw

@@ -36,8 +36,9 @@ struct PreviewTests {
         return "{\(keys.joined(separator: ", "))}"
     }
 
-    /// The echo of httpbin without what differs between two clients. libcurl writes escapes in small letters where it
-    /// adds arguments to a URL. `$1` is the echo.
+    /// The echo of httpbin without the differences between two clients. `$1` is the echo.
+    ///
+    /// libcurl writes escapes in small letters where it adds arguments to a URL.
     private static let normal = """
         (jsonb_set($1::jsonb, '{headers}', ($1::jsonb -> 'headers') - '{User-Agent,Accept,Accept-Encoding,Host,
           Idempotency-Key,Content-Length,Connection}'::text[]) - 'data'

@@ -6,7 +6,7 @@
 -- committed meanwhile. Under repeatable read all polls would have the first snapshot.
 --
 -- The first pause is 5 ms, because a fast API answers in about 10 ms. Each pause is 1.5 times the one before. So an
--- end is noticed at most half as late again as the job has taken. From 250 ms on the pauses are equal: a thousand open
+-- end is noticed at most half as late again as the job has taken. From 250 ms on the pauses are equal. A thousand open
 -- waits then make 4,000 polls a second, of 40 µs each (PostgreSQL 15, 2 cores).
 create or replace function postrider.wait(id bigint, timeout interval) returns setof postrider.job_status
 language plpgsql volatile

@@ -4,7 +4,7 @@
 -- - the refresh counts as early: if the end of the token is known, other calls go on with it meanwhile;
 -- - no endpoint counts as refusing, and no job is held.
 --
--- The job itself is sent again after a second at the earliest, without using an attempt; after the third such answer in
+-- The job itself is sent again after a second at the earliest, without using an attempt. After the third such answer in
 -- a row it fails. The caller has locked the row of credentials.
 create or replace function postrider_internal.refresh_for_own_rule(
   p_attempt postrider_internal.finished_attempt, p_credential postrider.credentials, p_token text)

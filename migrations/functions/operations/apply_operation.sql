@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Called for each inserted row with an operation. A value that equals the default of its column counts as not given.
 --
--- After it, the columns of the request are valid: they are the operation's, which were checked, or arguments of the
--- right type in checked places. If the row gives other columns, all rules are checked here. So queue_new_jobs checks
--- only when and where the job runs.
+-- After it, the columns of the request are valid. They come from the operation, which was checked, or they are
+-- arguments of the right type in checked places. If the row gives other columns, all rules are checked here. So
+-- queue_new_jobs checks only when and where the job runs.
 --
 -- Setting a field of the row costs 1 µs, because it has 66 columns. So the plan brings revision, rules and tag as
 -- columns too.

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An argument that is a template has a value only when the step's turn has come. p_types: null for most jobs. p_values:
--- the values by template. A template that the operation does not use has none.
+-- An argument that is a template has a value only when the step's turn has come.
+--
+-- p_types: null for most jobs. p_values: the values by template. A template that the operation does not use has none.
 create or replace function postrider_internal.check_filled_arguments(p_arguments jsonb, p_types jsonb,
                                                                      p_values jsonb) returns void
 language plpgsql stable

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Without the columns that say when and where a job runs and whose it is: an operation leaves these to the job, or
--- queue_new_jobs checks them. Headers are merged, so they do not count either.
+-- run_at, expires_at, parent_id, position and name are left out, because an operation cannot have them. Headers are
+-- merged, so they do not count either.
 create or replace function postrider_internal.given_columns(p_job postrider.jobs) returns text[]
 language plpgsql immutable
 as $$

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- p_operations: objects with name, description, arguments and spec. p_names: also the names of operations of the file
--- that could not be taken, which are not gone.
+-- p_operations: objects with name, description, arguments and spec. p_names: all names in the file, so that an
+-- operation that could not be taken does not count as gone.
 --
 -- The lock lets one import at a time run, and keeps an edit from coming between the comparison and the UPDATE. Jobs are
 -- inserted meanwhile. A refused operation does not stop the others.
