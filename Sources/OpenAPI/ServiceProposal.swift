@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 /// A service and a credential for an imported API, as SQL to complete and run. It holds no secret.
 public struct ServiceProposal: Equatable, Sendable {
     private static let unknownHost = "https://api.example.com"
@@ -49,12 +51,12 @@ public struct ServiceProposal: Equatable, Sendable {
             let values = [service] + columns.compactMap(\.value.string)
             lines.append(
                 "insert into postrider.credentials (\(names.joined(separator: ", "))) values "
-                    + "(\(values.map(quoted).joined(separator: ", ")));")
+                    + "(\(values.map(SQLText.quoted).joined(separator: ", ")));")
         }
         let names = "name, base_url" + (columns == nil ? "" : ", credential")
         let values = [service, baseURL] + (columns == nil ? [] : [service])
         lines.append(
-            "insert into postrider.services (\(names)) values (\(values.map(quoted).joined(separator: ", ")));")
+            "insert into postrider.services (\(names)) values (\(values.map(SQLText.quoted).joined(separator: ", ")));")
         if columns != nil { lines.append("-- then give the secret: worker credential set \(comment(service))") }
         let isKnown = baseURL.hasPrefix("https://") || baseURL.hasPrefix("http://")
         if !isKnown || baseURL.hasPrefix(ServiceProposal.unknownHost) || baseURL.contains("{") {
@@ -125,11 +127,6 @@ public struct ServiceProposal: Equatable, Sendable {
         default: return nil
         }
     }
-}
-
-/// A literal of SQL.
-private func quoted(_ text: String) -> String {
-    "'" + text.map { $0 == "'" ? "''" : String($0) }.joined() + "'"
 }
 
 /// A text in a comment of SQL, on one line.

@@ -8,13 +8,13 @@ enum CurlInsert {
     static func sql(_ line: CurlLine) throws(CommandError) -> String {
         var columns: [(name: String, value: String)] = []
         let method = try line.sentMethod()
-        if method != .get { columns.append(("method", quoted(method.rawValue))) }
-        columns.append(("url", quoted(try line.sentURL())))
+        if method != .get { columns.append(("method", SQLText.quoted(method.rawValue))) }
+        columns.append(("url", SQLText.quoted(try line.sentURL())))
         let headers = try line.sentHeaders()
-        if !headers.isEmpty { columns.append(("headers", quoted(json(headers)))) }
+        if !headers.isEmpty { columns.append(("headers", SQLText.quoted(json(headers)))) }
         if let body = line.body { columns.append(("body", bytes(body))) }
-        if !line.parts.isEmpty { columns.append(("body_parts", quoted(json(line.parts)))) }
-        if let seconds = line.seconds { columns.append(("timeout", quoted("\(seconds) s"))) }
+        if !line.parts.isEmpty { columns.append(("body_parts", SQLText.quoted(json(line.parts)))) }
+        if let seconds = line.seconds { columns.append(("timeout", SQLText.quoted("\(seconds) s"))) }
         // Without -L curl follows no redirect.
         if let most = line.follows ? line.redirects : 0 { columns.append(("max_redirects", "\(most)")) }
         return """
@@ -24,15 +24,9 @@ enum CurlInsert {
             """
     }
 
-    /// A literal of SQL, with every setting of the session.
-    private static func quoted(_ text: String) -> String {
-        let doubled = text.replacing("'", with: "''")
-        return text.contains("\\") ? "E'\(doubled.replacing("\\", with: "\\\\"))'" : "'\(doubled)'"
-    }
-
     private static func bytes(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) {
-            return "convert_to(\(quoted(text)), 'UTF8')"
+            return "convert_to(\(SQLText.quoted(text)), 'UTF8')"
         }
         let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return "decode('\(hex)', 'hex')"

@@ -17,7 +17,7 @@ declare
 begin
   foreach v_place in array p_places loop
     if v_place.kind = 'u' and cardinality(v_place.parts) = 3 and not p_escapes then
-      -- The most frequent URL: one argument that needs no encoding. A call of fill_argument_text takes 3 µs.
+      -- The most frequent URL: one argument that needs no encoding. This saves a call of fill_argument_text.
       v_text := p_arguments ->> substr(v_place.parts[2], 5);
       if v_text ~ '^[A-Za-z0-9_~-]{1,200}$' and v_place.whole is null and length(v_place.parts[1]) < 4000
          and length(v_place.parts[3]) < 3000 then
