@@ -88,6 +88,12 @@ struct PauseTests {
             let isLane = round % 2 == 0
             _ = try queue.rows("select postrider.\(isLane ? "pause_lane('l')" : "pause_queue('q')")::text")
             let paused = try queue.text("select clock_timestamp()::text") ?? ""
+            // A claim that began before the pause may commit after it.
+            try queue.wait(
+                until: """
+                    select not exists (
+                      select from pg_stat_activity where datname = current_database() and xact_start <= '\(paused)')
+                    """)
             try queue.wait(until: "select not exists (select from postrider_internal.ready where worker > 0)")
             let free = try queue.insert("url", "'\(target.url)/ok/free'")
             try queue.wait(for: free, toBe: "succeeded")
