@@ -12,7 +12,8 @@ Each page has its own database and worker. A name in a block stands for one of t
     https://graphql.example.com    the API of Tests/GraphQLAPI
 
 A block that begins with ```sql runs in psql, one with ```sh in bash. ```python, ```ruby and ```go hold whole programs that connect to
-DATABASE_URL. Without CI in the environment, a language that is not installed is left out. A block ```text directly behind it is the output.
+DATABASE_URL. Without CI in the environment, a block is left out if its language or an extension that it creates is not installed.
+A block ```text directly behind it is the output.
 If the block only reads, it runs again until the output is right, for a minute. An output that begins with ERROR must be the
 error of its block. `…` alone on a line of the output stands for any text. Times, fractions, uuids and line breaks may differ.
 
@@ -189,6 +190,17 @@ def wait_for_jobs(database, folder, worker):
         time.sleep(0.2)
 
 
+def missing_program(language, body):
+    """The language of a block, or an extension that it creates, if it is not installed."""
+    if language in PROGRAMS:
+        return None if shutil.which(PROGRAMS[language][0]) else language
+    extension = re.search(r"^create extension (\w+);", body or "", re.M)
+    server = pathlib.Path(psql()).parent.parent
+    if extension and not pathlib.Path("/usr/share/postgresql", server.name, f"extension/{extension[1]}.control").exists():
+        return extension[1]
+    return None
+
+
 def psql():
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/psql"))
     return str(found[-1]) if found else shutil.which("psql")
@@ -234,11 +246,12 @@ def run_page(page, write, database, servers, folder, worker):
         if info and info.strip():
             faults.append(f"{page}:{line}: the info string gives no reason: {info.strip()}")
             continue
-        if language in PROGRAMS and not shutil.which(PROGRAMS[language][0]):
+        missing = missing_program(language, body)
+        if missing:
             if os.environ.get("CI"):
-                faults.append(f"{page}:{line}: there is no {language}")
+                faults.append(f"{page}:{line}: there is no {missing}")
             else:
-                print(f"{page}:{line}: not run: no {language}")
+                print(f"{page}:{line}: not run: no {missing}")
             continue
         after = matches[index + 1] if index + 1 < len(matches) else None
         has_output = after and after[1] == "text" and not text[match.end():after.start()].strip()

@@ -34,14 +34,20 @@ check_swift() {
 # Prints the missing packages. The server may come from any source. It needs an initdb of version 15 or newer in
 # Debian's folder.
 missing_packages() {
-    local package server=no directory
+    local package server=no directory newest=
     for directory in /usr/lib/postgresql/*/bin; do
         local major=${directory%/bin}
-        if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes; fi
+        if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes newest=${major##*/}; fi
     done
     [[ $server == yes ]] || echo postgresql
     local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord)
-    # Without root they are not asked for. The tests of the dashboard and the examples in Go and Ruby are then skipped.
+    # Without root they are not asked for. The tests of the dashboard and the examples in Go, Ruby and pgTAP are then skipped.
+    # Only one package of a distribution provides postgresql-pgtap. A server that was built from source gets none.
+    if [[ $server == no ]]; then
+        for_some_tests+=(postgresql-pgtap)
+    elif dpkg-query -W "postgresql-$newest" >/dev/null 2>&1; then
+        for_some_tests+=("postgresql-$newest-pgtap")
+    fi
     if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
     for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
