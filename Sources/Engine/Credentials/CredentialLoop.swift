@@ -161,7 +161,7 @@ final class CredentialLoop {
             let reason =
                 shared.configuration.secretKeys == nil
                 ? "this worker has no key to open secrets with; start it with POSTRIDER_SECRET_KEY and retry the job"
-                : "no key of this worker opens the secrets of credential \(use.name); start it with the key that sealed them, or log in again, and retry"
+                : "no key of this worker opens credential \(use.name); start it with the key that sealed it, or log in again, and retry"
             return Verdict(.failed, .config, reason)
         }
         return call.logIn(with: use, secrets)

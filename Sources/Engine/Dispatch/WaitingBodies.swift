@@ -42,7 +42,7 @@ struct WaitingBodies {
     static func tooLarge(_ total: Int) -> Verdict {
         Verdict(
             .failed, .tooLarge,
-            "the request's body does not fit into the memory of this worker, \(total >> 20) MiB; nothing was sent; start the worker with more --memory"
+            "the body does not fit into this worker's memory, \(total >> 20) MiB; nothing was sent; start it with more --memory"
         )
     }
 

@@ -34,7 +34,7 @@ begin
     return v_attempt;
   elsif postrider_internal.count_refused_sends(v_attempt.job_id) >= 3 then
     v_attempt.code := 'rejected_after_refresh';
-    v_attempt.error := format('a rule of the job took the token of credential %s for expired on each of 3 sends; correct the rule and retry the job',
+    v_attempt.error := format('a rule of the job took the token of credential %s for expired 3 times; correct the rule and retry the job',
       p_credential.name);
     return v_attempt;
   end if;
