@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 from contenders import Contender
 from harness.load import Load, Plan
+from harness.meter import Usage
 from harness.process import Process
 from harness.targets import StampTarget
 from harness.workbench import Database, Workbench
@@ -62,12 +63,15 @@ class Steady(Scenario):
         found: dict[str, object] = {
             "held": self.options.held, "batch": self.options.batch, "window_s": self.options.window}
         for plan in self._plans:
-            windows = self._measure(bench, contender, plan)
+            windows, usage = self._measure(bench, contender, plan)
             found[f"{plan.rate}_windows"] = windows
-            found |= {f"{plan.rate}_{key}": value for key, value in _summarize(windows).items()}
+            found |= {f"{plan.rate}_{key}": value for key, value in (_summarize(windows) | usage).items()}
         return found
 
-    def _measure(self, bench: Workbench, contender: Contender, plan: Plan) -> list[dict[str, float]]:
+    def _measure(
+        self, bench: Workbench, contender: Contender, plan: Plan
+    ) -> tuple[list[dict[str, float]], dict[str, float]]:
+        """The record of each window, and the CPU time of a call."""
         with bench.database(contender) as database:
             database.settle()
             with ExitStack() as stack:
@@ -77,10 +81,16 @@ class Steady(Scenario):
                 load = Load(sessions, contender.insert_many_sql, f"{bench.stamps.base_url}/stamp/", plan)
                 worker = stack.enter_context(bench.worker(contender, database, self.options.concurrency))
                 _warm_up(bench, load, worker)
+                meter = bench.meter(worker, database)
+                first = meter.read()
                 load.run(worker)
                 _await_arrivals(bench, worker, plan.calls, LAST_ARRIVALS_S)
                 ended_ns = time.time_ns()
-            return _windows(bench, load, ended_ns)
+                usage = Usage.between(first, meter.read())
+            return _windows(bench, load, ended_ns), {
+                "worker_cpu_us_per_job": usage.worker / plan.calls * 1e6,
+                "postgres_cpu_us_per_job": usage.postgres / plan.calls * 1e6,
+            }
 
     def _hold(self, bench: Workbench, database: Database, stack: ExitStack) -> None:
         """Opens the old transaction, before the worker starts. It ends with `stack`, after the worker."""
@@ -97,6 +107,8 @@ def _figures(rate: int) -> list[Figure]:
         Figure(f"{rate}_highest_p99_ms", f"{text} highest p99 of all windows, ms"),
         Figure(f"{rate}_reached_per_s", f"{text} calls arrived per second", compare=False),
         Figure(f"{rate}_missing", f"{text} calls missing at the end", compare=False),
+        Figure(f"{rate}_worker_cpu_us_per_job", f"{text} CPU µs/job, worker"),
+        Figure(f"{rate}_postgres_cpu_us_per_job", f"{text} CPU µs/job, PostgreSQL with the INSERTs"),
     ]
 
 
