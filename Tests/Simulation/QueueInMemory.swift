@@ -52,8 +52,8 @@ final class QueueInMemory {
     private var lastSeq: Int64 = 0
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
-    /// Notifies listening workers. The argument is the job if the notification names one.
-    var notify: (AnnouncedJob?) -> Void = { _ in }
+    /// Notifies listening workers.
+    var notify: (Announcement) -> Void = { _ in }
     /// Notifies a worker that its running job was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
 
@@ -75,8 +75,15 @@ final class QueueInMemory {
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            if hasIdleWorkers { notify(isRich ? nil : AnnouncedJob(track: track, id: id)) }
+            if hasIdleWorkers { notify(announcement(of: AnnouncedJob(track: track, id: id), isRich: isRich)) }
         }
+    }
+
+    /// What the database would say about one job. Some INSERTs also insert a batch or a later job, so their
+    /// notification names nothing.
+    private func announcement(of job: AnnouncedJob, isRich: Bool) -> Announcement {
+        if !isRich { return .job(job) }
+        return job.id % 4 == 0 ? .unnamed : .ready([job])
     }
 
     /// The index of the first row in a track with at least this seq.
@@ -260,7 +267,7 @@ final class QueueInMemory {
                     var unused = row
                     unused.attempt -= 1
                     placeAnew(unused)
-                    if !idle.isEmpty { notify(nil) }
+                    if !idle.isEmpty { notify(.unnamed) }
                 }
             }
         }
@@ -292,7 +299,7 @@ final class QueueInMemory {
                     }
                 }
             }
-            if !idle.isEmpty { notify(nil) }
+            if !idle.isEmpty { notify(.unnamed) }
         }
     }
 
@@ -302,7 +309,7 @@ final class QueueInMemory {
         guard !due.isEmpty else { return }
         scheduled.removeAll { $0.at <= timeline.now }
         for (_, row) in due { placeAnew(row) }
-        if !idle.isEmpty { notify(nil) }
+        if !idle.isEmpty { notify(.unnamed) }
     }
 
     /// Cancels a job, running or not, as a user does.

@@ -89,11 +89,11 @@ final class SimulatedWorker {
         }
     }
 
-    func notified(_ job: AnnouncedJob?) {
+    func notified(_ announcement: Announcement) {
         world.timeline.at(world.timeline.now + world.latency()) { [self] in
             deliver { [self] in
                 if duties?.isReady == true {
-                    apply(dispatcher.jobsAnnounced(job, now: world.timeline.now))
+                    apply(dispatcher.jobsAnnounced(announcement, now: world.timeline.now))
                 }
             }
         }

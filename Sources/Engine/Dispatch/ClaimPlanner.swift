@@ -177,22 +177,31 @@ struct ClaimPlanner {
     /// Records that INSERTs notify this worker no longer, because its row or its session is gone.
     mutating func listeningEnded() { pickup.connectionLost() }
 
-    /// Records a notification about new jobs. If no other job is known to wait, a claim of the announced job is enough,
-    /// and its answer shows whether to look further.
-    mutating func jobsAnnounced(_ job: AnnouncedJob?, now: UInt64) -> PickupMode.Change {
-        if let job, tracks.visit(announced: job.track) != nil {
-            switch scope {
-            case .nowhere: scope = .announced(job)
-            case .announced:
-                widen()
-                schedule.claimIsInformed()
-            case .anywhere: schedule.wantsSurvey = true
-            }
-        } else {
+    /// Records a notification about new jobs.
+    ///
+    /// If one job is announced and no other is known to wait, a claim of that job is enough, and its answer shows
+    /// whether to look further. Jobs on known tracks ask for no survey. If no claim has brought a job for a while, the
+    /// claim still waits for one: the same transaction may have filled a new track of a higher priority.
+    mutating func jobsAnnounced(_ announcement: Announcement, now: UInt64) -> PickupMode.Change {
+        switch announcement {
+        case .job(let job) where tracks.visit(announced: job.track) != nil: jobAnnounced(job)
+        case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }:
+            scope = .anywhere
+        default:
             schedule.mayLookAtOnce()
             widen()
         }
         return pickup.notified(now: now)
+    }
+
+    private mutating func jobAnnounced(_ job: AnnouncedJob) {
+        switch scope {
+        case .nowhere: scope = .announced(job)
+        case .announced:
+            widen()
+            schedule.claimIsInformed()
+        case .anywhere: schedule.wantsSurvey = true
+        }
     }
 
     /// Records that batches or chains have settled an ended member. Their next members may be ready.

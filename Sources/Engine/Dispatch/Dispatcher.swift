@@ -198,10 +198,10 @@ struct Dispatcher: ~Copyable {
         return preparations.next(slots, numbers: &numbers, now: now).map { ($0.number, $0.entries.map(\.lease)) }
     }
 
-    /// Records a notification about new jobs. It may name one job.
-    mutating func jobsAnnounced(_ job: AnnouncedJob? = nil, now: UInt64) -> PickupMode.Change {
+    /// Records a notification about new jobs.
+    mutating func jobsAnnounced(_ announcement: Announcement = .unnamed, now: UInt64) -> PickupMode.Change {
         exchanges.outdateClaims()
-        return claims.jobsAnnounced(job, now: now)
+        return claims.jobsAnnounced(announcement, now: now)
     }
 
     /// Looks for unannounced jobs when the poll interval is over.

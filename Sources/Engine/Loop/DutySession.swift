@@ -66,8 +66,8 @@ final class DutySession {
         }
     }
 
-    /// Handles a notification about new jobs. It may name one job.
-    func jobsAnnounced(_ job: AnnouncedJob? = nil) {
-        apply(shared.dispatcher.jobsAnnounced(job, now: shared.now))
+    /// Handles a notification about new jobs.
+    func jobsAnnounced(_ announcement: Announcement = .unnamed) {
+        apply(shared.dispatcher.jobsAnnounced(announcement, now: shared.now))
     }
 }

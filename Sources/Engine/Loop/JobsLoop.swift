@@ -77,13 +77,13 @@ final class JobsLoop {
         } else if notification.payload == "credentials" {
             credentials.workAnnounced()
         } else {
-            let job = AnnouncedJob(payload: notification.payload)
-            if job != nil {
+            let announcement = Announcement(payload: notification.payload)
+            if announcement != .unnamed {
                 shared.dispatcher.claims.claimGoesFirst(until: now + Schedule.queueDutiesAfterNotification)
             }
-            duties.jobsAnnounced(job)
-            // An announced job is ready, so it does not wait for a leader's duty.
-            if job != nil { return }
+            duties.jobsAnnounced(announcement)
+            // Announced jobs are ready, so they do not wait for a leader's duty.
+            if announcement != .unnamed { return }
             if notification.payload == "made" { shared.dispatcher.claims.trackWasMade() }
             if notification.payload == "tracks" {
                 shared.dispatcher.claims.trackIsAwaited(now: now)

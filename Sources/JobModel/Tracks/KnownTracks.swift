@@ -15,6 +15,9 @@ public struct KnownTracks: Sendable {
     /// A track without rows during so many surveys is dropped, after 17 minutes to six hours. The leader removes unused
     /// tracks after a day.
     static let surveysKept: UInt64 = 4096
+    /// An announced job more than so many ids below the watermark is left to a survey. A claim from there would walk
+    /// over all rows in between, also over dead ones that an open transaction keeps.
+    static let longestStep: Int64 = 1000
 
     /// One line of a survey.
     public struct Sighting: Equatable, Sendable {
@@ -49,12 +52,14 @@ public struct KnownTracks: Sendable {
         public var mark: Int64
         /// The number of its lane if this worker keeps limits of the lane, otherwise 0.
         public var lane: Int32 = 0
-        /// How many surveys had been read when it was planned. A later survey is more recent than this visit.
-        var surveys: UInt64
+        /// The news that had been read when it was planned. Later news is more recent than this visit.
+        var news: UInt64
     }
 
     private var lines = TrackLines()
     private var surveys: UInt64 = 0
+    /// How many surveys, announcements and steps back have been recorded.
+    private var news: UInt64 = 0
 
     /// An empty set of tracks. The first survey fills it.
     public init() {}
@@ -99,7 +104,7 @@ public struct KnownTracks: Sendable {
     /// The same for lanes with limits. A visit takes at most the permits of its lane, and reserves them.
     public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LanePermits, now: UInt64) -> [Visit] {
         guard limit > 0, lines.count > 0 else { return [] }
-        var plan = VisitPlan(limit: limit, inFlight: inFlight, surveys: surveys, now: now)
+        var plan = VisitPlan(limit: limit, inFlight: inFlight, news: news, now: now)
         let queuedBefore = lines.queued
         plan.fill(from: &lines, lanes: &lanes)
         // A track with room in its share was parked meanwhile. The other tracks get that room.
@@ -115,7 +120,7 @@ public struct KnownTracks: Sendable {
     /// It ignores other jobs of the track, since those are announced as well.
     public func visit(announced track: Int32) -> Visit? {
         guard !lines.hasWork, let entry = lines[track], entry.lane == 0 else { return nil }
-        return Visit(track: track, cap: .max, mark: entry.mark, surveys: surveys)
+        return Visit(track: track, cap: .max, mark: entry.mark, news: news)
     }
 
     /// Takes a survey: new tracks, tracks with work, and late rows, to which the watermark moves back.
@@ -128,23 +133,24 @@ public struct KnownTracks: Sendable {
     public mutating func surveyReturned(_ sightings: [Sighting], lanes: inout LanePermits) {
         defer { if !lanes.isEmpty { lanes.forget { !lines.isUsed($0) } } }
         surveys += 1
+        news += 1
         for sighting in sightings {
             if sighting.lane != 0 { lanes.know(sighting.lane) }
             guard var entry = lines[sighting.track] else {
                 // All rows below the first claimable row are leased or dead.
                 var entry = TrackEntry(
-                    priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: surveys)
+                    priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: news, used: surveys)
                 entry.isSingle = !sighting.hasMore
                 lines.joinHot(sighting.track, &entry)
                 lines[sighting.track] = entry
                 continue
             }
-            entry.sighted = surveys
+            entry.sighted = news
             entry.used = surveys
             entry.isSingle = !sighting.hasMore
             if sighting.firstSeq <= entry.mark {
                 entry.mark = sighting.firstSeq - 1
-                entry.steppedBack = surveys
+                entry.steppedBack = news
             }
             if entry.lane != sighting.lane { lines.move(sighting.track, &entry, to: sighting.lane) }
             if !entry.isHot { lines.becomeHot(sighting.track, &entry) }
@@ -165,10 +171,29 @@ public struct KnownTracks: Sendable {
     public mutating func stepBack(_ track: Int32, to seq: Int64) {
         guard var entry = lines[track], entry.mark >= seq else { return }
         // Claims under way were planned before this, so they do not count as visits of the row.
-        surveys += 1
+        news += 1
         entry.mark = seq - 1
-        entry.steppedBack = surveys
+        entry.steppedBack = news
         lines[track] = entry
+    }
+
+    /// Takes a notification about due jobs of a track, of which the one with this seq is the first. A job that was
+    /// committed late stands below the watermark, which moves back to it.
+    ///
+    /// - Returns: whether the next claims find these jobs without a survey.
+    public mutating func announced(_ track: Int32, from seq: Int64) -> Bool {
+        guard var entry = lines[track], entry.mark - seq < KnownTracks.longestStep else { return false }
+        news += 1
+        // Claims under way were planned before this, so they do not count as visits of these jobs.
+        entry.sighted = news
+        if entry.mark >= seq {
+            entry.mark = seq - 1
+            entry.steppedBack = news
+        }
+        entry.isSingle = false
+        if !entry.isHot { lines.becomeHot(track, &entry) }
+        lines[track] = entry
+        return true
     }
 
     /// Takes the result of a claim: for each visit in order the number of rows, and the last seq among them.
@@ -181,7 +206,7 @@ public struct KnownTracks: Sendable {
             let rows = found[visit.track]?.count ?? 0
             // A visit that was planned before a step back began above the late row. Only a visit from below may move
             // the watermark past that row.
-            if let last = found[visit.track]?.last, entry.steppedBack <= visit.surveys {
+            if let last = found[visit.track]?.last, entry.steppedBack <= visit.news {
                 entry.mark = max(entry.mark, last)
             }
             let wasSingle = entry.isSingle && rows == 1
@@ -194,7 +219,7 @@ public struct KnownTracks: Sendable {
                 let hasMore = !wasSingle && (rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit))
                 if hasMore && !entry.isHot {
                     lines.becomeHot(visit.track, &entry)
-                } else if !hasMore && entry.isHot && entry.sighted <= visit.surveys {
+                } else if !hasMore && entry.isHot && entry.sighted <= visit.news {
                     lines.becomeCold(visit.track, &entry)
                 }
             }

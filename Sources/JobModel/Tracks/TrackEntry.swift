@@ -16,17 +16,17 @@ struct TrackEntry: Sendable {
     var isRegular = false
     /// Whether the last survey saw a single row.
     var isSingle = false
-    /// The last survey that saw work here, and the last one that moved the watermark back.
+    /// The last news of work here, and the last news that moved the watermark back (`KnownTracks`).
     var sighted: UInt64
     var steppedBack: UInt64 = 0
     /// The last survey that saw work here, or the last one before a claim that brought rows.
     var used: UInt64
 
-    init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64) {
+    init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64, used: UInt64) {
         self.priority = priority
         self.mark = mark
         self.lane = lane
         self.sighted = sighted
-        used = sighted
+        self.used = used
     }
 }

@@ -8,7 +8,8 @@ struct VisitPlan {
     private let limit: Int
     /// How many calls run, by track.
     private let inFlight: [Int32: Int]
-    private let surveys: UInt64
+    /// The news that the plan knows, for its visits.
+    private let news: UInt64
     private let now: UInt64
     /// The planned visits, tracks with work before tracks without.
     private(set) var visits: [KnownTracks.Visit] = []
@@ -19,10 +20,10 @@ struct VisitPlan {
     private var least: Int16?
 
     /// A plan without visits.
-    init(limit: Int, inFlight: [Int32: Int], surveys: UInt64, now: UInt64) {
+    init(limit: Int, inFlight: [Int32: Int], news: UInt64, now: UInt64) {
         self.limit = limit
         self.inFlight = inFlight
-        self.surveys = surveys
+        self.news = news
         self.now = now
     }
 
@@ -140,7 +141,7 @@ struct VisitPlan {
             planned += Int(rows)
             lines.rejoin(line, track, entry)
             visits.append(
-                KnownTracks.Visit(track: track, cap: rows, mark: entry.mark, lane: entry.lane, surveys: surveys))
+                KnownTracks.Visit(track: track, cap: rows, mark: entry.mark, lane: entry.lane, news: news))
         }
         return planned
     }

@@ -49,7 +49,7 @@ struct ClaimPlannerTests {
 
     @Test func `after a claim that left no job, no claim follows before a notification, poll or follow-up`() {
         let events: [(String, (inout ClaimPlanner) -> Void)] = [
-            ("notification", { _ = $0.jobsAnnounced(AnnouncedJob(track: 1, id: 9), now: 5_000_000_000) }),
+            ("notification", { _ = $0.jobsAnnounced(.job(AnnouncedJob(track: 1, id: 9)), now: 5_000_000_000) }),
             ("poll", { _ = $0.poll(isIdle: true, now: 6_000_000_000) }),
             ("next step", { $0.attemptsStored([], .tree, claims: true) }),
             ("next page", { $0.attemptsStored([], .page, claims: false) }),
@@ -80,7 +80,7 @@ struct ClaimPlannerTests {
             let whole = next(&planner)
             answer(&planner, whole, [])
             #expect(planner.surveyBegins(now: moment) == true)
-            _ = planner.jobsAnnounced(AnnouncedJob(track: 1, id: 9), now: moment)
+            _ = planner.jobsAnnounced(.job(AnnouncedJob(track: 1, id: 9)), now: moment)
             let claim = next(&planner, isAlone: isAlone, takesLeasesOnly: takesLeasesOnly)
             let isSingle = isAlone && !takesLeasesOnly
             #expect(claim?.announced?.id == (isSingle ? 9 : nil))

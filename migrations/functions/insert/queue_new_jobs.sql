@@ -22,7 +22,7 @@
 -- 6. Rows behind lists of their track go to intake.
 -- 7. A large INSERT with long lanes goes to intake.
 -- 8. The other rows: more than 256 go to intake and ready by lane, fewer go to ready.
--- 9. Idle workers are notified.
+-- 9. Idle workers are notified. Up to eight known tracks are named, so that workers look for nothing else.
 --
 -- Only this function sees the new rows, so the statements over them stand here. Functions that PostgreSQL inlines name
 -- their conditions.
@@ -54,7 +54,7 @@ declare
   v_has_intake boolean;                    -- lists wait in intake
   v_has_trackless boolean;                 -- rows waited on track 0 before this INSERT
   v_has_limits boolean;
-  v_is_trackless boolean := false;         -- the notification asks for new tracks
+  v_payload text;                          -- of the notification
   v_is_listed boolean := false;            -- rows went to lists of intake
   v_behind bigint[] := '{}';               -- rows that queue behind lists of their track
   v_settings text[];                       -- former planner settings
@@ -92,7 +92,7 @@ begin
                                                                  t.lane) else true end
                    and ((select g.last_value = 1 from postrider_internal.idle_gate g)
                         or pg_notify('postrider', case when n.response_format = 'raw' then t.id || ' ' || n.id
-                                     else '' end) is not null) end;
+                                     else 'ready ' || t.id || ':' || n.id end) is not null) end;
   if found then
     return null;
   end if;
@@ -371,9 +371,8 @@ begin
        where case when (d.queue, d.lane, d.priority) in (
                     select r.queue, r.lane, r.priority from routed r where r.destination = 'ready') then true end
       returning track)
-    select exists (select from placed p where p.track = 0), exists (select from crowd_lists)
-      into v_is_trackless, v_is_listed from (select count(*) from lists) l;
-    v_is_trackless := v_is_trackless or v_is_listed and not v_is_large;
+    select case when exists (select from placed p where p.track = 0) or exists (select from crowd_lists)
+                  and not v_is_large then 'tracks' end into v_payload from (select count(*) from lists) l;
     perform postrider_internal.restore_list_settings(v_settings);
   else
     with fed as (
@@ -385,14 +384,15 @@ begin
              select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
         left join lateral postrider_internal.known_track(n.queue, k.lane, n.priority, v_has_trackless) t (id) on true
        where postrider_internal.is_due_request(row(n.*)::postrider.jobs) and n.id <> all (v_behind)
-      returning track)
-    select exists (select from fed f where f.track = 0) into v_is_trackless;
+      returning track, seq)
+    select case when min(f.track) = 0 then 'tracks'
+                when v_tree_jobs is null and v_later = 0 and v_behind = '{}' and count(*) <= 8
+                  then 'ready ' || string_agg(f.track || ':' || f.first, ' ') end
+      into v_payload from (select d.track, min(d.seq) as first from fed d group by 1) f;
   end if;
 
   -- 9. Idle workers.
-  if v_has_idle_worker then
-    perform pg_notify('postrider', case when v_is_trackless then 'tracks' else '' end);
-  end if;
+  perform pg_notify('postrider', coalesce(v_payload, '')) where v_has_idle_worker;
   return null;
 end
 $$;

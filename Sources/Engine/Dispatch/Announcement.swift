@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One job that a notification names: its id, and the track in which it waits.
+struct AnnouncedJob: Equatable {
+    let track: Int32
+    let id: Int64
+}
+
+/// What a notification says about new jobs. The SQL function `postrider_internal.queue_new_jobs` sends it.
+enum Announcement: Equatable {
+    /// One plain job: `TRACK ID`.
+    case job(AnnouncedJob)
+    /// Due jobs on known tracks, for each track its first job: `ready TRACK:ID TRACK:ID`.
+    case ready([AnnouncedJob])
+    /// Jobs may be ready, and batches, chains or the leader may have work.
+    case unnamed
+}
+
+extension Announcement {
+    /// Reads the payload of a notification. All unknown payloads are unnamed.
+    init(payload: String) {
+        let words = payload.split(separator: " ")
+        if words.first == "ready", let jobs = AnnouncedJob.list(words.dropFirst()) {
+            self = .ready(jobs)
+        } else if words.count == 2, let job = AnnouncedJob(words[0], words[1]) {
+            self = .job(job)
+        } else {
+            self = .unnamed
+        }
+    }
+}
+
+extension AnnouncedJob {
+    fileprivate init?(_ track: Substring, _ id: Substring) {
+        guard let track = Int32(track), let id = Int64(id) else { return nil }
+        self.init(track: track, id: id)
+    }
+
+    /// Nil if a word is no `TRACK:ID`, or if there is none.
+    fileprivate static func list(_ words: ArraySlice<Substring>) -> [AnnouncedJob]? {
+        let jobs = words.compactMap { word in
+            let parts = word.split(separator: ":")
+            return parts.count == 2 ? AnnouncedJob(parts[0], parts[1]) : nil
+        }
+        return jobs.isEmpty || jobs.count < words.count ? nil : jobs
+    }
+}
