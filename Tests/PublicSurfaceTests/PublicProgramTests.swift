@@ -28,7 +28,7 @@ struct PublicProgramTests {
                 if flag.isRepeatable { line += " repeatable" }
                 // A default of several words is a sentence of help, whose wording may change.
                 if let fallback = flag.fallback, !fallback.contains(" ") { line += " (default \(fallback))" }
-                if !flag.isOfLineOnly { line += " \(flag.environmentName)" }
+                if !flag.isCommandLineOnly { line += " \(flag.environmentName)" }
                 lines.append(line)
             }
         }

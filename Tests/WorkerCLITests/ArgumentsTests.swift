@@ -161,7 +161,7 @@ struct ArgumentsTests {
         let help = HelpText.command(command)
         for flag in command.flags {
             #expect(help.contains("--\(flag.name) "))
-            #expect(help.contains("[\(flag.environmentName)]") != flag.isOfLineOnly)
+            #expect(help.contains("[\(flag.environmentName)]") != flag.isCommandLineOnly)
         }
         #expect(HelpText.program(Program.commands).contains("  \(name)"))
     }

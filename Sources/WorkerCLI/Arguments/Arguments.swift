@@ -30,7 +30,7 @@ struct Arguments: Sendable {
                 operands.append(word)
             }
         }
-        for flag in command.flags where values[flag.name] == nil && !flag.isOfLineOnly {
+        for flag in command.flags where values[flag.name] == nil && !flag.isCommandLineOnly {
             try takeEnvironment(flag)
         }
         try checkOperands(command)

@@ -28,9 +28,9 @@ struct Flag: Sendable {
     var example = ""
     /// Whether it may be given several times. In the environment, commas separate the values.
     var isRepeatable = false
-    /// Whether it has no environment variable. This holds for flags of single commands: the environment of a worker
-    /// must not change the commands that its operator types.
-    var isOfLineOnly = false
+    /// Whether it can be given only on the command line, because no environment variable replaces it. This holds for
+    /// flags of single commands: the environment of a worker must not change the commands that its operator types.
+    var isCommandLineOnly = false
     /// The behaviour without it, for help.
     var fallback: String?
     /// Its effect, in one line.

@@ -33,7 +33,7 @@ enum HelpText {
                     var meaning = flag.meaning
                     if let fallback = flag.fallback { meaning += " (default \(fallback))" }
                     if flag.isRepeatable { meaning += "; repeatable" }
-                    if !flag.isOfLineOnly { meaning += "  [\(flag.environmentName)]" }
+                    if !flag.isCommandLineOnly { meaning += "  [\(flag.environmentName)]" }
                     return ("--\(flag.name) \(flag.placeholder)", meaning)
                 })
         }

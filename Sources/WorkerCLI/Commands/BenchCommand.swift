@@ -12,16 +12,16 @@ enum BenchCommand {
         flags: [
             Database.flag,
             Flag(
-                name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", isOfLineOnly: true,
+                name: "jobs", kind: .whole(1...1_000_000), placeholder: "N", example: "20000", isCommandLineOnly: true,
                 fallback: "20000",
                 meaning: "number of jobs"),
             Flag(
-                name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", isOfLineOnly: true,
+                name: "concurrency", kind: .whole(1...10_000), placeholder: "N", example: "64", isCommandLineOnly: true,
                 fallback: "64",
                 meaning: "calls in flight"),
             Flag(
                 name: "url", kind: .text, placeholder: "URL", example: "http://127.0.0.1:8080/",
-                isOfLineOnly: true, fallback: "an nginx that it starts", meaning: "the URL to call"),
+                isCommandLineOnly: true, fallback: "an nginx that it starts", meaning: "the URL to call"),
             Flag(
                 name: "prepare", kind: .choice(["on", "off"]), placeholder: "on|off", example: "off", fallback: "on",
                 meaning: "prepared statements; off behind PgBouncer in transaction mode"),

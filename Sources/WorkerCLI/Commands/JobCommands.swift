@@ -57,10 +57,10 @@ enum JobCommands {
         flags: [
             Database.flag,
             Flag(
-                name: "new-key", kind: .toggle, isOfLineOnly: true,
+                name: "new-key", kind: .toggle, isCommandLineOnly: true,
                 meaning: "send a new Idempotency-Key, so that the API acts again"),
             Flag(
-                name: "from-start", kind: .toggle, isOfLineOnly: true,
+                name: "from-start", kind: .toggle, isCommandLineOnly: true,
                 meaning: "if the job has paginate: remove its pages and fetch the list again"),
         ],
         run: { (arguments) throws(CommandError) in

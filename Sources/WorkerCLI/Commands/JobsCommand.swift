@@ -13,16 +13,16 @@ enum JobsCommand {
             Database.flag,
             Flag(
                 name: "state", kind: .choice(JobFilter.states), placeholder: "S", example: "failed",
-                isOfLineOnly: true, meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
+                isCommandLineOnly: true, meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
             Flag(
                 name: "queue", kind: .text, placeholder: "Q", example: "default", isRepeatable: true,
-                isOfLineOnly: true, meaning: "only this queue"),
+                isCommandLineOnly: true, meaning: "only this queue"),
             Flag(
-                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isOfLineOnly: true,
+                name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isCommandLineOnly: true,
                 fallback: "50",
                 meaning: "the most jobs"),
             Flag(
-                name: "json", kind: .toggle, isOfLineOnly: true,
+                name: "json", kind: .toggle, isCommandLineOnly: true,
                 meaning: "one JSON object a line, all columns of job_status"),
         ],
         run: { (arguments) throws(CommandError) in

@@ -13,15 +13,16 @@ enum MigrateCommand {
             Database.flag,
             Flag(
                 name: "status", kind: .toggle,
-                isOfLineOnly: true,
+                isCommandLineOnly: true,
                 meaning: "change nothing; list the files, end with 0 if all are applied, with 78 if not"),
             Flag(
                 name: "print", kind: .text, placeholder: "FILE", example: "functions/queue/claim.sql",
-                isOfLineOnly: true,
+                isCommandLineOnly: true,
                 meaning: "change nothing; show a file of migrations/ as it is applied, planner settings included"),
             Flag(
                 name: "no-roles", kind: .toggle,
-                isOfLineOnly: true, meaning: "make no roles and change no privileges; all objects belong to the login"),
+                isCommandLineOnly: true,
+                meaning: "make no roles and change no privileges; all objects belong to the login"),
         ],
         details: ["It runs in one transaction. Several at the same time wait for each other."],
         run: { (arguments) throws(CommandError) in

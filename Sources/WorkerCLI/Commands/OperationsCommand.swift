@@ -19,13 +19,13 @@ enum OperationsCommand {
         flags: [
             Database.flag,
             Flag(
-                name: "service", kind: .text, placeholder: "NAME", example: "accounts", isOfLineOnly: true,
+                name: "service", kind: .text, placeholder: "NAME", example: "accounts", isCommandLineOnly: true,
                 meaning: "list: only its operations; import: the service of the operations"),
             Flag(
-                name: "dry-run", kind: .toggle, isOfLineOnly: true,
+                name: "dry-run", kind: .toggle, isCommandLineOnly: true,
                 meaning: "import: show the result and change nothing; the service need not exist"),
             Flag(
-                name: "force", kind: .toggle, isOfLineOnly: true,
+                name: "force", kind: .toggle, isCommandLineOnly: true,
                 meaning: "import: overwrite operations that were edited since their import"),
         ],
         details: [

@@ -35,7 +35,7 @@ enum PauseCommands {
         flags: [
             Flag(
                 name: "until", kind: .text, placeholder: "TIME", example: "\"2026-12-24 18:00+01\"",
-                isOfLineOnly: true, fallback: "until resumed",
+                isCommandLineOnly: true, fallback: "until resumed",
                 meaning: "the end of the pause, a time that PostgreSQL can read"
             ),
             Database.flag,

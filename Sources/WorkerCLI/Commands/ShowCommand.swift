@@ -14,7 +14,7 @@ enum ShowCommand {
         flags: [
             Database.flag,
             Flag(
-                name: "curl", kind: .toggle, isOfLineOnly: true,
+                name: "curl", kind: .toggle, isCommandLineOnly: true,
                 meaning: "print only the request, as a curl command that sends the same bytes"),
         ],
         details: [

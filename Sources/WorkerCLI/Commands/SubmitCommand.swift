@@ -16,10 +16,10 @@ enum SubmitCommand {
         flags: [
             Database.flag,
             Flag(
-                name: "curl", kind: .text, placeholder: "COMMAND", example: CurlLine.example, isOfLineOnly: true,
+                name: "curl", kind: .text, placeholder: "COMMAND", example: CurlLine.example, isCommandLineOnly: true,
                 meaning: "insert the request of a curl command instead of a file; - reads it from standard input"),
             Flag(
-                name: "print", kind: .toggle, isOfLineOnly: true,
+                name: "print", kind: .toggle, isCommandLineOnly: true,
                 meaning: "with --curl: print the INSERT, and insert nothing"),
         ],
         details: [
