@@ -4790,6 +4790,15 @@ CREATE FUNCTION postrider_internal.find_client_defect(p_groups postrider_interna
 REVOKE ALL ON FUNCTION postrider_internal.find_client_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.find_client_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.find_failed_jobs(p_queues text[] DEFAULT NULL::text[], p_lane text DEFAULT NULL::text, p_service text DEFAULT NULL::text, p_operation text DEFAULT NULL::text, p_tag text DEFAULT NULL::text, p_error_code text DEFAULT NULL::text, p_error_name text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.find_failed_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_failed_jobs TO postrider_admin, postrider_worker;
+
 CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'::text) RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6895,6 +6904,15 @@ CREATE FUNCTION postrider.retry_failed(queue text DEFAULT NULL::text, error_code
     AS …;
 REVOKE ALL ON FUNCTION postrider.retry_failed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.retry_failed TO postrider_admin, postrider_worker;
+
+CREATE FUNCTION postrider_internal.retry_failed_step(p_jobs bigint[], p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.retry_failed_step FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.retry_failed_step TO postrider_admin, postrider_worker;
 
 CREATE FUNCTION postrider_internal.retry_rate(p_failing boolean, p_calls double precision, p_at timestamp with time zone, p_budget numeric, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -59,6 +59,7 @@ begin
   grant select on postrider.callbacks, postrider.hooks to postrider_admin;
   grant execute on function postrider.cancel_all, postrider.end_unknown, postrider.retry, postrider.retry_failed,
     postrider.reschedule, postrider.purge,
+    postrider_internal.find_failed_jobs, postrider_internal.retry_failed_step,
     postrider.pause_queue, postrider.resume_queue, postrider.pause_lane, postrider.resume_lane,
     postrider.switch_server,
     postrider.log_in, postrider_internal.log_in_sealed, postrider.log_out, postrider.run_schedule,
