@@ -9,7 +9,7 @@ public enum Program {
     static let commands: [CommandSpec] = [
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, PreviewCommand.spec,
         WatchCommand.spec, JobsCommand.spec, ShowCommand.spec, JobCommands.explain, JobCommands.cancel,
-        JobCommands.retry, PauseCommands.queue, PauseCommands.lane, OperationsCommand.spec,
+        RetryCommand.spec, PauseCommands.queue, PauseCommands.lane, OperationsCommand.spec,
         CredentialCommand.spec,
         DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]

@@ -51,11 +51,12 @@ enum Terminal {
     }
 
     /// Writes one line for each finding: the severity, the subject and the result.
-    static func write(_ findings: [Finding]) {
+    static func write(_ findings: [Finding], _ palette: Palette = .off) {
         for finding in findings {
             let grade = finding.grade.rawValue, subject = finding.subject
             write(
-                grade + String(repeating: " ", count: max(1, 8 - grade.count)) + subject
+                palette.paint(grade, finding.grade.colour) + String(repeating: " ", count: max(1, 8 - grade.count))
+                    + subject
                     + String(repeating: " ", count: max(1, 12 - subject.count)) + SanitizedText.escape(finding.text)
                     + "\n"
             )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PGClient
 import TestSupport
 import Testing
@@ -49,6 +50,33 @@ struct ListingTests {
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.output.contains("\nbody              0123456789"))
         #expect(outcome.output.contains("… (30000000 bytes)\n"))
+    }
+
+    @Test func `show --json prints all columns with masked secrets, and the attempts as an array`() throws {
+        let queue = try TestQueue()
+        let target = try TargetServer()
+        let id = try queue.insert("url, max_attempts, backoff", "'\(target.url)/status/503?token=secret', 2, '1 ms'")
+        let worker = try RunningWorker(queue.database)
+        try queue.wait(for: id, toBe: "failed")
+        worker.send(SIGKILL)
+        let outcome = try WorkerProcess.run(["show", "\(id)", "--json", "--database", queue.database])
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.contains("secret") && outcome.output.split(separator: "\n").count == 1)
+        let checks = try queue.rows(
+            """
+            select j ->> 'state', jsonb_array_length(j -> 'attempts')::text, j -> 'attempts' -> 1 ->> 'attempt',
+                   j -> 'attempts' -> 1 ->> 'status_code',
+                   (select string_agg(a.attname, ' ') from pg_attribute a
+                     where a.attrelid = 'postrider.job_status'::regclass and a.attnum > 0 and not j ? a.attname)
+              from (values ('\(outcome.output)'::jsonb)) v (j)
+            """)
+        #expect(checks == [["failed", "2", "2", "503", nil]])
+        let waiting = try queue.insert("url, run_at", "'\(target.url)/ok', now() + interval '1 h'")
+        let other = try WorkerProcess.run(["show", "\(waiting)", "--json", "--database", queue.database])
+        #expect(other.output.hasSuffix(",\"attempts\":[]}\n"), "\(other)")
+        #expect(try WorkerProcess.run(["show", "4711", "--json", "--database", queue.database]).status == 64)
+        let both = try WorkerProcess.run(["show", "\(id)", "--json", "--curl", "--database", queue.database])
+        #expect(both == .init(status: 64, output: "worker: --json: cannot be combined with --curl; give one of them\n"))
     }
 
     @Test func `submit ends with 70 if standard output is closed, and the job is inserted`() throws {

@@ -4,7 +4,8 @@
 public enum ExitCode: Int32, Sendable {
     /// Success, or a clean drain after a signal.
     case clean = 0
-    /// The watched job did not succeed, doctor or audit has found a fault, or a signal ended a watch or an audit.
+    /// The watched job did not succeed, doctor or audit has found a fault, the user answered no, or a signal ended a
+    /// watch, an audit or a retry.
     case failed = 1
     /// The command line, a setting or the input is invalid.
     case usage = 64

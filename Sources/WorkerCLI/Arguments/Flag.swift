@@ -35,6 +35,8 @@ struct Flag: Sendable {
     var fallback: String?
     /// Its effect, in one line.
     var meaning: String
+    /// Values that shells propose, for a kind with other values too.
+    var proposals: [String] = []
 
     /// The environment variable that replaces the flag, such as `POSTRIDER_LOG_FORMAT`.
     var environmentName: String {

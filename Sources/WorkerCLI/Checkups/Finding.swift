@@ -10,6 +10,15 @@ struct Finding: Equatable, Sendable {
         case notice
         /// Doctor: a worker does not start, or jobs do not end, until it is repaired. Audit: an input ended wrongly.
         case fault
+
+        /// Its colour on a terminal.
+        var colour: Palette.Colour {
+            switch self {
+            case .ok: .green
+            case .notice: .yellow
+            case .fault: .red
+            }
+        }
     }
 
     var grade: Grade

@@ -17,10 +17,11 @@ enum DoctorCommand {
             let configuration = try RunConfiguration(arguments)
             var findings = MachineCheckup.findings(
                 concurrency: configuration.concurrency, memory: configuration.memory)
-            Terminal.write(findings)
+            let palette = Palette(arguments.environment)
+            Terminal.write(findings, palette)
             let connection = try Database.connect(arguments, readsOnly: true)
             func report(_ more: [Finding]) {
-                Terminal.write(more)
+                Terminal.write(more, palette)
                 findings += more
             }
             // Rights are checked before the schema: a role without rights cannot read the schema.

@@ -49,29 +49,8 @@ enum JobCommands {
                 arguments, connection, suffix: isCancelled ? "" : "; it had finished already, nothing was cancelled")
         })
 
-    static let retry = CommandSpec(
-        name: "retry", group: .jobs,
-        summary: "run an ended job again",
-        example: "retry 42",
-        operands: [id],
-        flags: [
-            Database.flag,
-            Flag(
-                name: "new-key", kind: .toggle, isCommandLineOnly: true,
-                meaning: "send a new Idempotency-Key, so that the API acts again"),
-            Flag(
-                name: "from-start", kind: .toggle, isCommandLineOnly: true,
-                meaning: "if the job has paginate: remove its pages and fetch the list again"),
-        ],
-        run: { (arguments) throws(CommandError) in
-            let connection = try Database.open(arguments)
-            let options = "new_key => \(arguments.isOn("new-key")), from_start => \(arguments.isOn("from-start"))"
-            _ = try call("select postrider.retry($1, \(options))", arguments, connection)
-            return try printState(arguments, connection)
-        })
-
     /// Prints the state of the job and the suffix, such as `42 cancelled`.
-    private static func printState(
+    static func printState(
         _ arguments: Arguments, _ connection: borrowing PGConnection, suffix: String = ""
     ) throws(CommandError) -> ExitCode {
         let sql = "select id || ' ' || state as value from postrider.job_status where id = $1"
@@ -82,7 +61,7 @@ enum JobCommands {
     }
 
     /// Runs a statement whose only parameter is the job's id.
-    private static func call(
+    static func call(
         _ sql: String, _ arguments: Arguments, _ connection: borrowing PGConnection
     ) throws(CommandError) -> PGResult {
         var parameters = PGParameters()

@@ -8,15 +8,13 @@ enum JobsCommand {
     static let spec = CommandSpec(
         name: "jobs", group: .jobs,
         summary: "list jobs, newest first",
-        example: "jobs --state failed --queue mail --limit 20",
+        example: "jobs --state failed --service billing --since 2h",
         flags: [
             Database.flag,
             Flag(
                 name: "state", kind: .choice(JobFilter.states), placeholder: "S", example: "failed",
                 isCommandLineOnly: true, meaning: "only this state: \(JobFilter.states.joined(separator: ", "))"),
-            Flag(
-                name: "queue", kind: .text, placeholder: "Q", example: "default", isRepeatable: true,
-                isCommandLineOnly: true, meaning: "only this queue"),
+        ] + JobFilterFlags.all + [
             Flag(
                 name: "limit", kind: .whole(1...10_000), placeholder: "N", example: "100", isCommandLineOnly: true,
                 fallback: "50",
@@ -25,21 +23,27 @@ enum JobsCommand {
                 name: "json", kind: .toggle, isCommandLineOnly: true,
                 meaning: "one JSON object a line, all columns of job_status"),
         ],
+        details: [
+            "A time is by the clock of the database. A job that has not ended counts by its insertion.",
+            "With --state and a further condition, it searches the \(JobFilter.newestOfState) newest jobs of that state.",
+        ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
+            let filter = try JobFilterFlags.filter(
+                arguments, state: arguments.text("state"), limit: arguments.whole("limit", default: 50), connection)
             do throws(PGError) {
-                try list(arguments, connection)
+                try list(filter, arguments, connection)
                 return .clean
             } catch {
                 throw Database.failure(error)
             }
         })
 
-    private static func list(_ arguments: Arguments, _ connection: borrowing PGConnection) throws(PGError) {
+    private static func list(
+        _ given: JobFilter, _ arguments: Arguments, _ connection: borrowing PGConnection
+    ) throws(PGError) {
         var parameters = PGParameters()
-        var filter = JobFilter(
-            state: arguments.text("state"), queues: arguments.texts("queue"),
-            limit: arguments.whole("limit", default: 50))
+        var filter = given
         filter.looksUp = try connection.query(
             "select has_function_privilege('postrider.newest_jobs(text, text, int)', 'execute') as value"
         ).bool(0, PGValueColumn.value)
@@ -60,6 +64,9 @@ enum JobsCommand {
         }.joined(separator: ", ")
         let result = try connection.query("select \(list) \(source)", &parameters)
         let rows = (0..<result.rowCount).map { row in columns.indices.map { result.text(row, $0) } }
-        Terminal.write(TextTable.format(columns.map { $0.uppercased() }, rows))
+        Terminal.write(
+            TextTable.format(columns.map { $0.uppercased() }, rows, palette: Palette(arguments.environment)) {
+                columns[$0] == "state" ? Palette.colour(ofState: $1) : nil
+            })
     }
 }

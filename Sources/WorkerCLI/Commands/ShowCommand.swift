@@ -16,19 +16,26 @@ enum ShowCommand {
             Flag(
                 name: "curl", kind: .toggle, isCommandLineOnly: true,
                 meaning: "print only the request, as a curl command that sends the same bytes"),
+            Flag(
+                name: "json", kind: .toggle, isCommandLineOnly: true,
+                meaning: "one JSON object: all columns of job_status, and attempts, an array of rows of that view"),
         ],
         details: [
             "In the curl command, secrets are $POSTRIDER_SECRET, or $POSTRIDER_SECRET_1, _2 and so on. Set them as they",
             "are sent: percent-encoded in a URL or form, escaped in a JSON text. Paths of files are below --files.",
         ],
         run: { (arguments) throws(CommandError) in
+            if arguments.isOn("curl") && arguments.isOn("json") {
+                throw .usage("--json", "cannot be combined with --curl", "give one of them")
+            }
             let connection = try Database.open(arguments, readsOnly: true)
-            if arguments.isOn("curl") { return try printCurl(arguments.operands[0], connection) }
+            let id = arguments.operands[0]
+            if arguments.isOn("curl") { return try printCurl(id, connection) }
             do throws(PGError) {
-                guard try show(arguments.operands[0], connection) else {
-                    return JobCommands.missing(arguments.operands[0])
-                }
-                return .clean
+                let isFound =
+                    arguments.isOn("json")
+                    ? try printJSON(id, connection) : try show(id, connection, Palette(arguments.environment))
+                return isFound ? .clean : JobCommands.missing(id)
             } catch {
                 throw Database.failure(error)
             }
@@ -65,8 +72,28 @@ enum ShowCommand {
         }
     }
 
+    /// Prints the job with its attempts as one JSON object. False if it does not exist.
+    private static func printJSON(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
+        var parameters = PGParameters()
+        parameters.append(int64: Int64(id))
+        let columns = try JobColumns.masked(connection)
+        let job = try connection.query(
+            """
+            select (select row_to_json(x)::text
+                      from (select \(columns), (
+                              select coalesce(json_agg(row_to_json(a) order by a.fence), '[]')
+                                from postrider.attempts a where a.job_id = s.id) as attempts) x) as value
+            from postrider.job_status s where s.id = $1
+            """, &parameters)
+        guard job.rowCount > 0 else { return false }
+        Terminal.write(job.text(0, PGValueColumn.value) + "\n")
+        return true
+    }
+
     /// Prints the job. False if it does not exist.
-    private static func show(_ id: String, _ connection: borrowing PGConnection) throws(PGError) -> Bool {
+    private static func show(
+        _ id: String, _ connection: borrowing PGConnection, _ palette: Palette
+    ) throws(PGError) -> Bool {
         var parameters = PGParameters()
         parameters.append(int64: Int64(id))
         let columns = try JobColumns.masked(connection, without: "body")
@@ -82,7 +109,9 @@ enum ShowCommand {
         var text = ""
         for row in 0..<job.rowCount {
             let value = SanitizedText.escape(job.text(row, FactList.Column.value))
-            text += FactList.text(job.text(row, FactList.Column.key), value, width: width)
+            let key = job.text(row, FactList.Column.key)
+            text += FactList.text(
+                key, key == "state" ? palette.paint(value, Palette.colour(ofState: value)) : value, width: width)
         }
         let answer = try connection.query(
             "select \(BodyColumn.selectList) from postrider.job_status s where s.id = $1", &parameters)
