@@ -9,7 +9,8 @@ public enum Program {
     static let commands: [CommandSpec] = [
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, PreviewCommand.spec,
         WatchCommand.spec, JobsCommand.spec, ShowCommand.spec, JobCommands.explain, JobCommands.cancel,
-        RetryCommand.spec, PauseCommands.queue, PauseCommands.lane, OperationsCommand.spec,
+        RetryCommand.spec, TopCommand.spec, StatusCommands.queues, StatusCommands.lanes, StatusCommands.schedules,
+        StatusCommands.services, StatusCommands.workers, PauseCommands.queue, PauseCommands.lane, OperationsCommand.spec,
         CredentialCommand.spec,
         DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
     ]

@@ -18,6 +18,7 @@ struct CommandSpec: Sendable {
     enum Group: String, CaseIterable, Sendable {
         case start = "Start"
         case jobs = "Jobs"
+        case overview = "Overview"
         case fleet = "Queues, lanes, operations and credentials"
         case checks = "Checks"
         case help = "Help"

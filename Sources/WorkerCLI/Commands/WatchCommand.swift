@@ -35,12 +35,12 @@ enum WatchCommand {
         _ id: String?, _ connection: borrowing PGConnection, _ signals: borrowing SignalSource
     ) throws(PGError) -> ExitCode {
         let isTerminal = Terminal.isTerminal(.output)
-        var screen = WatchScreen()
+        var screen = LiveScreen()
         // An error must not leave the terminal with a hidden cursor.
         defer { screen.end() }
         var printed: [Int64: String] = [:]
         while true {
-            let size = WatchScreen.size()
+            let size = LiveScreen.size()
             let rows = try read(id, limit: isTerminal ? max(1, size.rows - 1) : 200, connection)
             if let id, rows.isEmpty { return JobCommands.missing(id) }
             if isTerminal {

@@ -7,7 +7,7 @@ internal import CLinux
 /// Each drawing is one write. It moves up to the first line and overwrites each line to its end. No line is cleared
 /// before it is drawn, so the picture does not flicker. Line wrapping is off, because a wide character must not cause a
 /// second line.
-struct WatchScreen {
+struct LiveScreen {
     /// The columns and rows of the terminal.
     struct Size: Equatable {
         var columns: Int
