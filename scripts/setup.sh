@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
 # setup.sh --without-browser leaves out the packages that only some tests need: a browser (350 MB) for the dashboard,
-# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md.
+# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md, zsh and fish (45 MB) for completions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,14 +40,14 @@ missing_packages() {
         if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes newest=${major##*/}; fi
     done
     [[ $server == yes ]] || echo postgresql
-    local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord)
-    # Without root they are not asked for. The tests of the dashboard and the examples in Go, Ruby and pgTAP are then skipped.
+    local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord zsh fish groff-base man-db)
     # Only one package of a distribution provides postgresql-pgtap. A server that was built from source gets none.
     if [[ $server == no ]]; then
         for_some_tests+=(postgresql-pgtap)
     elif dpkg-query -W "postgresql-$newest" >/dev/null 2>&1; then
         for_some_tests+=("postgresql-$newest-pgtap")
     fi
+    # Without root they are not asked for. Tests and examples that need a missing one are then skipped.
     if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
     for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do

@@ -10,9 +10,9 @@ public enum Program {
         RunCommand.spec, DevCommand.spec, MigrateCommand.spec, SubmitCommand.spec, PreviewCommand.spec,
         WatchCommand.spec, JobsCommand.spec, ShowCommand.spec, JobCommands.explain, JobCommands.cancel,
         RetryCommand.spec, TopCommand.spec, StatusCommands.queues, StatusCommands.lanes, StatusCommands.schedules,
-        StatusCommands.services, StatusCommands.workers, PauseCommands.queue, PauseCommands.lane, OperationsCommand.spec,
-        CredentialCommand.spec,
-        DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec, HelpCommands.help, HelpCommands.version,
+        StatusCommands.services, StatusCommands.workers, PauseCommands.queue, PauseCommands.lane,
+        OperationsCommand.spec, CredentialCommand.spec, DoctorCommand.spec, AuditCommand.spec, BenchCommand.spec,
+        HelpCommands.help, CompletionsCommand.spec, ManCommand.spec, HelpCommands.version,
     ]
 
     /// Runs the command that the first word names. Without words, or if the first one is a flag, it runs `run`.

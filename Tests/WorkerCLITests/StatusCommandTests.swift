@@ -22,7 +22,7 @@ struct StatusCommandTests {
     }
 
     @Test(arguments: [
-        ("queues", "queue_status", "mail     paused"), ("lanes", "lane_status", "slow  pause"),
+        ("queues", "queue_status", "mail   paused"), ("lanes", "lane_status", "slow  pause"),
         ("schedules", "schedule_status", "nightly  on     0 3 * * *"), ("services", "service_status", "billing"),
         ("workers", "worker_status", "host:1"),
     ])
@@ -73,7 +73,7 @@ struct StatusCommandTests {
         for text in [
             "  workers: 1 running, 0 of 8 calls in flight\n", "jobs: 1 ready, 0 running, 0 scheduled, ",
             "\nJOBS  LAST", "   3  ", "failed  billing  billing  http_status     503\n", "\nLANE ", "\nslow  pause",
-            "\nQUEUE ", "\nmail     paused ", "\nWORKER ", "\nhost:1  running",
+            "\nQUEUE ", "\nmail   paused ", "\nWORKER ", "\nhost:1  running",
         ] {
             #expect(outcome.output.contains(text), "\(text) in\n\(outcome.output)")
         }
@@ -89,7 +89,7 @@ struct StatusCommandTests {
         let setting = variables.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
         let drawing = try WatchedProcess([
             "/bin/sh", "-c",
-            "TERM=xterm \(setting) exec /usr/bin/script -qec \"\(command)\" /dev/null 0<>\(folder.path("keyboard"))",
+            "exec env -u NO_COLOR TERM=xterm \(setting) /usr/bin/script -qec \"\(command)\" /dev/null 0<>\(folder.path("keyboard"))",
         ])
         try drawing.wait(for: "workers: 1 running", times: 3)
         #expect(drawing.output.contains("\u{1b}[33mpaused\u{1b}[0m") == variables.isEmpty)

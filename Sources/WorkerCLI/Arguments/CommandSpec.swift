@@ -12,6 +12,8 @@ struct CommandSpec: Sendable {
         var isID = false
         /// Whether it may be omitted.
         var isOptional = false
+        /// The values that shells propose.
+        var values = ProposedValues.any
     }
 
     /// The groups in the list of commands, in its order.

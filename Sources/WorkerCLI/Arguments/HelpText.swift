@@ -15,6 +15,7 @@ enum HelpText {
             "The database is the one of --database, POSTRIDER_DATABASE, DATABASE_URL or libpq's variables (PGHOST, …).",
             "Exit codes: 0 success, 1 the job failed or a check found a fault, 64 wrong usage, 69 no database,",
             "70 internal error, 78 the schema needs worker migrate.",
+            "Terminals show colours unless NO_COLOR is set. Completions for shells: worker completions bash|zsh|fish.",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

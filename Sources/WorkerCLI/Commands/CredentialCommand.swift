@@ -15,7 +15,7 @@ enum CredentialCommand {
         summary: "set the secrets of a credential from standard input, or log it out",
         example: "credential set billing < secret.json",
         operands: [
-            CommandSpec.Operand(name: "ACTION", meaning: "set or log-out"),
+            CommandSpec.Operand(name: "ACTION", meaning: "set or log-out", values: .words(["set", "log-out"])),
             CommandSpec.Operand(name: "NAME", meaning: "a credential's name, as in postrider.credentials"),
         ],
         flags: [Database.flag, SecretKey.source.flag],

@@ -8,7 +8,10 @@ enum HelpCommands {
         name: "help", group: .help,
         summary: "show the commands, or the flags of one command",
         example: "help retry",
-        operands: [CommandSpec.Operand(name: "COMMAND", meaning: "the command to describe", isOptional: true)],
+        operands: [
+            CommandSpec.Operand(
+                name: "COMMAND", meaning: "the command to describe", isOptional: true, values: .commands)
+        ],
         run: { (arguments) throws(CommandError) in
             if let name = arguments.operands.first {
                 Terminal.write(HelpText.command(try Program.command(named: name)))

@@ -10,11 +10,12 @@ enum OperationsCommand {
         summary: "list or show operations, or import them from an OpenAPI file",
         example: "operations import openapi.yaml --service accounts --dry-run",
         operands: [
-            CommandSpec.Operand(name: "ACTION", meaning: "list, show or import"),
+            CommandSpec.Operand(
+                name: "ACTION", meaning: "list, show or import", values: .words(["list", "show", "import"])),
             CommandSpec.Operand(
                 name: "NAME|FILE",
                 meaning: "show: an operation's name; import: OpenAPI 3.0 or 3.1, JSON or YAML, or - for standard input",
-                isOptional: true),
+                isOptional: true, values: .files),
         ],
         flags: [
             Database.flag,

@@ -62,7 +62,8 @@ enum PauseCommands {
             return try printState(sql, arguments, connection)
         })
 
-    private static let verb = CommandSpec.Operand(name: "pause|resume", meaning: "the action")
+    private static let verb = CommandSpec.Operand(
+        name: "pause|resume", meaning: "the action", values: .words(["pause", "resume"]))
 
     /// Whether the first operand is `pause`.
     ///

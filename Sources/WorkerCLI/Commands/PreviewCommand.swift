@@ -25,7 +25,8 @@ enum PreviewCommand {
         summary: "show the requests that a JSON file would make, and insert nothing",
         example: "preview chain.json",
         operands: [
-            CommandSpec.Operand(name: "FILE", meaning: "a file with one JSON object, or - for standard input")
+            CommandSpec.Operand(
+                name: "FILE", meaning: "a file with one JSON object, or - for standard input", values: .files)
         ],
         flags: [Database.flag],
         details: [

@@ -11,7 +11,8 @@ enum SubmitCommand {
         example: "submit chain.json",
         operands: [
             CommandSpec.Operand(
-                name: "FILE", meaning: "a file with one JSON object, or - for standard input", isOptional: true)
+                name: "FILE", meaning: "a file with one JSON object, or - for standard input", isOptional: true,
+                values: .files)
         ],
         flags: [
             Database.flag,
