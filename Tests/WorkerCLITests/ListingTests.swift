@@ -55,7 +55,8 @@ struct ListingTests {
     @Test func `show --json prints all columns with masked secrets, and the attempts as an array`() throws {
         let queue = try TestQueue()
         let target = try TargetServer()
-        let id = try queue.insert("url, max_attempts, backoff", "'\(target.url)/status/503?token=secret', 2, '{1 ms}'")
+        let url = "\(target.url)/status/503/x?token=secret"
+        let id = try queue.insert("url, max_attempts, backoff", "'\(url)', 2, '{1 ms}'")
         let worker = try RunningWorker(queue.database)
         try queue.wait(for: id, toBe: "failed")
         worker.send(SIGKILL)

@@ -6,7 +6,7 @@ internal import Reactor
 
 /// `worker retry --failed`: finds the failed jobs of a filter, asks, and runs them again in steps.
 enum FailedRetry {
-    /// The most jobs of one step. A step is one transaction, which takes about 0.1 s for as many single jobs.
+    /// The most jobs of one step. A step is one transaction, so it bounds how long rows are locked.
     private static let stepSize = 1_000
 
     /// The failed jobs of a filter.
