@@ -8,9 +8,6 @@ public struct JobFilter: Sendable, Equatable {
     public static let states = [
         "waiting", "scheduled", "ready", "running", "succeeded", "failed", "cancelled", "expired", "skipped", "unknown",
     ]
-    /// How many of the newest jobs of a state `newest_jobs` returns at most.
-    public static let newestOfState = 10_000
-
     /// One of `states`; nil: all.
     public var state: String?
     /// The queues; empty: all.
@@ -41,7 +38,7 @@ public struct JobFilter: Sendable, Equatable {
     public var before: Int64?
     /// The most jobs, 1 to 10,000.
     public var limit: Int
-    /// Whether the login may call `newest_jobs`. Clients may not.
+    /// Whether the login may call `newest_jobs` and `find_jobs`. Clients may not.
     public var looksUp = true
 
     /// A filter. Without arguments it selects all jobs.
@@ -68,31 +65,71 @@ public struct JobFilter: Sendable, Equatable {
 
     /// The part of a statement after its select list over `job_status s`. It appends its parameters.
     ///
-    /// Jobs of a state are found in that state's table (`newest_jobs`), jobs of a tag by its index. With a further
-    /// condition, the newest 10,000 jobs of the state are searched.
+    /// All jobs are searched, by the index that serves the most of the filter (`find_jobs`).
     public func source(_ parameters: inout PGParameters) -> String {
+        guard looksUp else { return clientSource(&parameters) }
+        let call = findCall(&parameters, window: nil)
+        return """
+            from postrider.job_status s where s.id = any (array(select unnest(f.ids) from \(call) f)) \
+            order by s.id desc limit \(limit)
+            """
+    }
+
+    /// The jobs that the filter selects, among the next `window` rows of the index that serves the most of it.
+    ///
+    /// - Throws: an error if the statement fails, for example if the login may not call `find_jobs`.
+    public func search(_ connection: borrowing PGConnection, window: Int) throws(PGError) -> JobSearch {
+        var parameters = PGParameters()
+        let call = findCall(&parameters, window: window)
+        let result = try connection.query("select \(JobSearch.FoundColumn.selectList) from \(call) f", &parameters)
+        return JobSearch(
+            ids: result.int64s(0, JobSearch.FoundColumn.ids),
+            reached: result.optionalInt64(0, JobSearch.FoundColumn.reached))
+    }
+
+    private func findCall(_ parameters: inout PGParameters, window: Int?) -> String {
+        let filter = json(&parameters)
+        parameters.append(int64: before)
+        parameters.append(int32: Int32(clamping: limit))
+        parameters.append(int32: window.map { Int32(clamping: $0) })
+        let last = parameters.count
+        return "postrider_internal.find_jobs(\(filter), $\(last - 2), $\(last - 1), $\(last))"
+    }
+
+    /// The filter as an expression of jsonb, without `before` and `limit`. Its keys are the names of the arguments in
+    /// the URL of a page; see `job_conditions`. It appends its parameters.
+    public func json(_ parameters: inout PGParameters) -> String {
+        var pairs: [String] = []
+        for (key, value) in [
+            ("state", state), ("tag", tag), ("lane", lane), ("service", service), ("operation", operation),
+            ("error_code", errorCode), ("error_name", errorName), ("url", url), ("status", status.map(String.init)),
+            ("since", since), ("until", until),
+        ] {
+            if let value { pairs.append("'\(key)', \(JobFilter.next(value, &parameters))") }
+        }
+        if !queues.isEmpty {
+            parameters.append(texts: queues)
+            pairs.append("'queue', to_jsonb($\(parameters.count))")
+        }
+        return "jsonb_build_object(\(pairs.joined(separator: ", ")))"
+    }
+
+    /// The source for clients, which may call no function that lists jobs of others. It walks over the client's jobs.
+    private func clientSource(_ parameters: inout PGParameters) -> String {
         parameters.append(int32: Int32(clamping: limit))
         let limit = "$\(parameters.count)"
         var conditions = narrowConditions(&parameters)
-        let most = conditions.isEmpty && before == nil ? limit : "\(JobFilter.newestOfState)"
-        let state = state.map { JobFilter.next($0, &parameters) }
-        let names = queues.map { JobFilter.next($0, &parameters) }
         if let before {
             parameters.append(int64: before)
             conditions.append("s.id < $\(parameters.count)")
         }
-        if let tag { conditions.append("s.tag = \(JobFilter.next(tag, &parameters))") }
-        if let state {
-            conditions.append("s.state = \(state)")
-            if tag == nil && looksUp {
-                let newest = (names.isEmpty ? ["null"] : names).map {
-                    "select n.id from postrider.newest_jobs(\(state), \($0), \(most)) n"
-                }
-                conditions.append("s.id = any (array(\(newest.joined(separator: " union all "))))")
-            }
+        for (column, value) in [("tag", tag), ("state", state)] {
+            if let value { conditions.append("s.\(column) = \(JobFilter.next(value, &parameters))") }
         }
-        if names.count == 1 { conditions.append("s.queue = \(names[0])") }
-        if names.count > 1 { conditions.append("s.queue in (\(names.joined(separator: ", ")))") }
+        if !queues.isEmpty {
+            let names = queues.map { JobFilter.next($0, &parameters) }
+            conditions.append("s.queue in (\(names.joined(separator: ", ")))")
+        }
         let filter = conditions.isEmpty ? "" : "where " + conditions.joined(separator: " and ") + " "
         return "from postrider.job_status s \(filter)order by s.id desc limit \(limit)"
     }
@@ -127,5 +164,26 @@ public struct JobFilter: Sendable, Equatable {
     private static func next(_ text: String, _ parameters: inout PGParameters) -> String {
         parameters.append(text: text)
         return "$\(parameters.count)"
+    }
+}
+
+/// The jobs that a filter has found, and how far it has looked.
+public struct JobSearch: Sendable, Equatable {
+    /// Newest first.
+    public let ids: [Int64]
+    /// No job with this id or a higher one is missing. Older jobs may match: a search with `before: reached` finds
+    /// them. Nil: all older jobs have been looked at.
+    public let reached: Int64?
+
+    /// The columns of `find_jobs`.
+    enum FoundColumn: Int, PGColumn {
+        case ids, reached
+
+        var sql: StaticString {
+            switch self {
+            case .ids: "ids"
+            case .reached: "reached"
+            }
+        }
     }
 }

@@ -3824,6 +3824,19 @@ CREATE FUNCTION postrider_internal.charset_encoding(p_charset text) RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.charset_encoding FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.chart_points(p_range interval, p_step interval, p_filter jsonb) RETURNS TABLE(slot integer, finished double precision, failed double precision, wait_p50_ms double precision, wait_p95_ms double precision, wait_p99_ms double precision, call_p50_ms double precision, call_p95_ms double precision, call_p99_ms double precision, sampled bigint, is_exact boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.chart_points FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.chart_points TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.check_filled_arguments(p_arguments jsonb, p_types jsonb, p_values jsonb) RETURNS void
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4181,6 +4194,19 @@ CREATE FUNCTION postrider_internal.defer_outcome(p_job bigint, p_failure text DE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.defer_outcome FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.defer_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.delayed_lanes() RETURNS TABLE(lane text, state text, until timestamp with time zone, why text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.delayed_lanes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delayed_lanes TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) RETURNS bigint
     LANGUAGE plpgsql
@@ -4648,6 +4674,19 @@ CREATE FUNCTION postrider_internal.fail_stuck_downloads(p_attempts postrider_int
 REVOKE ALL ON FUNCTION postrider_internal.fail_stuck_downloads FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fail_stuck_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.failure_groups(p_filter jsonb, p_window integer) RETURNS TABLE(service text, lane text, error_code text, error_name text, status_code integer, state text, jobs bigint, first_at timestamp with time zone, last_at timestamp with time zone, newest_job bigint, error text, looked bigint, reached timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.failure_groups FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.failure_groups TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.feed(p_lists bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4806,6 +4845,19 @@ CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'
 REVOKE ALL ON FUNCTION postrider.find_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.find_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.find_jobs(p_filter jsonb, p_before bigint, p_limit integer, p_window integer, OUT ids bigint[], OUT reached bigint) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.find_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_jobs TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.find_key_owner(p_queue text, p_key text) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4856,6 +4908,17 @@ CREATE FUNCTION postrider_internal.first_attempt_at(p_job bigint) RETURNS timest
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.first_attempt_at FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.first_attempt_at TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.first_job_since(p_time timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.first_job_since FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.first_job_since TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql
@@ -5484,6 +5547,13 @@ CREATE FUNCTION postrider_internal.is_whole_template(p_text text) RETURNS boolea
 REVOKE ALL ON FUNCTION postrider_internal.is_whole_template FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_whole_template TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.job_conditions(p_filter jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_conditions FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_conditions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6012,6 +6082,13 @@ GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postr
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.newest_of_state(p_state text, p_queue text, p_limit integer, p_before bigint DEFAULT NULL::bigint, p_from bigint DEFAULT 0) RETURNS TABLE(id bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
@@ -6019,8 +6096,8 @@ CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text,
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.newest_of_state FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.newest_of_state TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.next_credential_tasks(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
     LANGUAGE plpgsql

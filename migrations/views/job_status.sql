@@ -23,7 +23,7 @@
 -- Members that settle has not counted yet are added here. So a client that inserts a member sees it at once, and a
 -- batch or chain never shows fewer members than have ended.
 --
--- newest_jobs finds lists of a state. Here each job would be read until enough jobs of that state were found.
+-- newest_jobs and find_jobs find lists of jobs. Here each job would be read until enough jobs of that state were found.
 create or replace view postrider.job_status as
 select j.id, j.kind, j.parent_id, coalesce(m.position, j.position) as position, case when p.visible
   then j.name end as name, j.queue,

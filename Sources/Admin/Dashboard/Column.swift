@@ -28,6 +28,14 @@ struct Column: Sendable {
         case job
         /// The name of a queue.
         case queue
+        /// The name of a lane.
+        case lane
+        /// The name of a service.
+        case service
+        /// The name of an operation.
+        case operation
+        /// A value that is read but not shown, for the links of a row.
+        case hidden
     }
 
     let title: String
@@ -67,7 +75,11 @@ struct Column: Sendable {
         case .moment, .instant: Column.write(moment: value, isFull: kind == .instant, to: &html)
         case .span: html.text(Span.words(Double(value) ?? 0))
         case .job: html.element("a", ["href": "/jobs/\(value)"], value)
-        case .queue: html.element("a", ["href": Column.link("/jobs", ["queue": value])], value)
+        case .queue: html.element("a", ["href": Column.link("/jobs", [("queue", value)])], value)
+        case .lane: html.element("a", ["href": Column.link("/lanes", [("lane", value)])], value)
+        case .service: html.element("a", ["href": Column.link("/services", [("service", value)])], value)
+        case .operation: html.element("a", ["href": Column.link("/operations", [("operation", value)])], value)
+        case .hidden: break
         }
     }
 
@@ -84,7 +96,13 @@ struct Column: Sendable {
 
     /// A relative URL with these query arguments.
     static func link(_ path: String, _ arguments: KeyValuePairs<String, String>) -> String {
-        let fields = arguments.map { FormField($0.key, $0.value) }
+        link(path, arguments.map { ($0.key, $0.value) })
+    }
+
+    /// A relative URL with these query arguments.
+    static func link(_ path: String, _ arguments: [(String, String)]) -> String {
+        guard !arguments.isEmpty else { return path }
+        let fields = arguments.map { FormField($0.0, $0.1) }
         return path + "?" + String(decoding: PercentEncoding.encode(fields, space: .percent), as: UTF8.self)
     }
 

@@ -5,13 +5,16 @@ internal import PGClient
 /// The dashboard shows the views to people. It changes nothing.
 struct Dashboard: Sendable {
     private let database: ReadOnlyDatabase
+    /// Whether pages show links to acts (`--http-actions`).
+    let actsAllowed: Bool
 
     /// How often a reader checks whether another one has finished: 100 times in 1 s. Then it gets a 503, because
     /// threads are few.
     private static let waits = 100
 
-    init(_ database: ReadOnlyDatabase) {
+    init(_ database: ReadOnlyDatabase, actsAllowed: Bool = false) {
         self.database = database
+        self.actsAllowed = actsAllowed
     }
 
     /// The page at a path. 404 if it does not exist, 503 with a reason while the database does not answer.
@@ -25,7 +28,7 @@ struct Dashboard: Sendable {
         let found: (any DashboardPage)??
         do throws(PGError) {
             found = try database.read(waits: Dashboard.waits) { connection throws(PGError) in
-                try Dashboard.find(request, connection)
+                try Dashboard.find(request, acts: actsAllowed, connection)
             }
         } catch {
             return Dashboard.unavailable(request.path, Dashboard.reason(error))
@@ -33,12 +36,14 @@ struct Dashboard: Sendable {
         switch found {
         case .none: return Dashboard.unavailable(request.path, "earlier requests still wait for it")
         case .some(.none):
-            return Shell.page(status: 404, title: "No such page", path: "", isLive: false) { html in
+            return Shell.page(status: 404, title: "No such page", path: "", isLive: false, acts: actsAllowed) { html in
                 write(PageFilters.defects(request), to: &html)
                 html.element("p", "There is no page at this address. Choose a page from the menu.")
             }
         case .some(.some(let page)):
-            return Shell.page(status: page.status, title: page.title, path: page.path, isLive: page.isLive) {
+            return Shell.page(
+                status: page.status, title: page.title, path: page.path, isLive: page.isLive, acts: actsAllowed
+            ) {
                 write(PageFilters.defects(request), to: &$0)
                 page.write(to: &$0)
             }
@@ -47,16 +52,19 @@ struct Dashboard: Sendable {
 
     /// Reads the page at the path of the request. Nil if there is no such page.
     private static func find(
-        _ request: AdminRequest, _ connection: borrowing PGConnection
+        _ request: AdminRequest, acts: Bool, _ connection: borrowing PGConnection
     ) throws(PGError) -> (any DashboardPage)? {
+        let filters = PageFilters(request)
         switch request.path {
-        case "/": return try OverviewPage(connection)
+        case "/": return try OverviewPage(filters, acts: acts, connection)
         case "/jobs":
-            guard let id = request.arguments["id"] else { return try JobsPage(request.arguments, connection) }
+            guard let id = request.arguments["id"] else { return try JobsPage(filters, acts: acts, connection) }
             return try Int64(id).map { id throws(PGError) in try JobPage(id, connection) }
+        case "/failures": return try FailuresPage(filters, acts: acts, connection)
+        case "/log": return try LogPage(filters, acts: acts, connection)
         case let path where path.hasPrefix("/jobs/"):
             return try Int64(path.dropFirst("/jobs/".count)).map { id throws(PGError) in try JobPage(id, connection) }
-        default: return try ListPage(request.path, connection)
+        default: return try ListPage(request.path, filters, acts: acts, connection)
         }
     }
 

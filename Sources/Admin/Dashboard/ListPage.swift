@@ -2,137 +2,108 @@
 
 internal import PGClient
 
-/// A page that shows one view, or a few.
+/// A page that shows one view, or a few, with charts if its filter names one queue, lane or service.
 struct ListPage: DashboardPage {
-    /// The tables of such a page.
+    /// One table of such a page.
+    struct Section: Sendable {
+        /// The headline; empty: none.
+        var title = ""
+        let columns: [Column]
+        /// `from …`, without conditions.
+        let from: String
+        /// `order by …`.
+        let order: String
+        /// The columns that filters of the page compare with.
+        var conditions: [String: String] = [:]
+        var limit = 500
+        let empty: String
+        /// A statement that makes the first row.
+        var example: String?
+        var links: (@Sendable (ViewTable.Row) -> [ViewTable.RowLink])?
+        var acts: (@Sendable (ViewTable.Row) -> [ActionLink])?
+    }
+
+    /// The content of such a page.
     struct Plan: Sendable {
         let title: String
-        let tables: [ViewTable]
+        /// Which question the page answers.
+        let question: String
+        /// The filters of the form.
+        var fields: [FilterBar.Field] = []
+        /// The filter that shows the charts of one object.
+        var charted: String?
+        let sections: [Section]
     }
 
     let path: String
     private let plan: Plan
-    private let rows: [ViewTable.Rows]
+    private let filters: PageFilters
+    private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
+    private let charts: TimeCharts?
 
     /// The page at a path; nil if the path is unknown.
-    init?(_ path: String, _ connection: borrowing PGConnection) throws(PGError) {
+    init?(
+        _ path: String, _ filters: PageFilters, acts: Bool, _ connection: borrowing PGConnection
+    ) throws(PGError) {
         guard let plan = ListPage.plans[path] else { return nil }
         self.path = path
         self.plan = plan
-        var rows: [ViewTable.Rows] = []
-        for table in plan.tables { rows.append(try table.read(connection)) }
-        self.rows = rows
+        self.filters = filters
+        var tables: [(table: ViewTable, rows: ViewTable.Rows)] = []
+        for section in plan.sections {
+            var parameters = PGParameters()
+            let table = ListPage.table(section, filters, acts: acts, &parameters)
+            tables.append((table, try table.read(connection, parameters)))
+        }
+        self.tables = tables
+        let isCharted = plan.charted.map { filters[$0] != nil } ?? false
+        charts = isCharted ? try TimeCharts(path, filters, connection) : nil
     }
 
     var title: String { plan.title }
 
+    private static func table(
+        _ section: Section, _ filters: PageFilters, acts: Bool, _ parameters: inout PGParameters
+    ) -> ViewTable {
+        var conditions: [String] = []
+        for (name, value) in filters.values {
+            guard let column = section.conditions[name] else { continue }
+            parameters.append(text: value)
+            conditions.append("\(column) = $\(parameters.count)")
+        }
+        let filter = conditions.isEmpty ? "" : " where " + conditions.joined(separator: " and ")
+        let (plain, active) = (section.links, acts ? section.acts : nil)
+        var table = ViewTable(
+            title: section.title, columns: section.columns, source: "\(section.from)\(filter) \(section.order)",
+            limit: section.limit, empty: conditions.isEmpty ? section.empty : "Nothing matches these filters.",
+            example: conditions.isEmpty ? section.example : nil)
+        if plain != nil || active != nil {
+            table.links = { row in (plain?(row) ?? []) + (active?(row) ?? []).map(ViewTable.RowLink.init) }
+        }
+        return table
+    }
+
     func write(to html: inout HTML) {
-        for (table, rows) in zip(plan.tables, rows) { table.write(rows, to: &html) }
+        html.element("p", ["class": "question"], plan.question)
+        if !plan.fields.isEmpty {
+            FilterBar(
+                path: path, fields: plan.fields, shown: plan.fields.count,
+                values: filters.values.filter { value in plan.fields.contains { $0.name == value.0 } }
+            ).write(to: &html)
+        }
+        for (table, rows) in tables { table.write(rows, to: &html) }
+        charts?.write(title: "Of this \(plan.charted ?? "")", to: &html)
+    }
+
+    /// Links to pages about the named object: labels with paths. None without a name.
+    static func links(_ name: String?, _ argument: String, _ pages: [(String, String)]) -> [ViewTable.RowLink] {
+        guard let name else { return [] }
+        return pages.map { ViewTable.RowLink($0.0, Column.link($0.1, [(argument, name)])) }
     }
 
     /// The pages by path.
     static let plans: [String: Plan] = [
-        "/lanes": Plan(title: "Lanes", tables: [lanes]),
-        "/services": Plan(title: "Services", tables: [services, servers]),
-        "/credentials": Plan(title: "Credentials", tables: [credentials]),
-        "/schedules": Plan(title: "Schedules", tables: [schedules]),
-        "/cache": Plan(title: "Cache", tables: [cache]),
+        "/queues": queues, "/lanes": lanes, "/workers": workers, "/services": services, "/operations": operations,
+        "/credentials": credentials, "/schedules": schedules, "/cache": cache, "/clients": clients,
     ]
-
-    private static let lanes = ViewTable(
-        title: "", columns: laneColumns,
-        source: "from postrider.lane_status order by paused desc, failing desc, held_by is null, ready desc, lane",
-        limit: 200,
-        empty: "No lane has jobs or limits.")
-
-    static let laneColumns = [
-        Column("lane", .text, "lane"),
-        Column(
-            "state", .state,
-            "case when paused then 'paused' when failing then 'failing' when held_by is not null then 'at limit' else 'open' end"
-        ),
-        Column("until", .moment, "case when paused then paused_until else next_call_at end"),
-        Column(
-            "why", .text,
-            """
-            case when paused then pause_reason
-                 when held_by = 'max_in_flight'
-                   then 'at most ' || max_in_flight || ' calls at once (lanes.max_in_flight)'
-                 when held_by = 'rate_limit'
-                   then 'at most ' || rate_limit || ' calls in ' || rate_period || ' (lanes.rate_limit)' end
-            """),
-        Column("calls", .number, "in_flight"), Column("at most", .number, "max_in_flight"),
-        Column("rate limit", .text, "rate_limit || ' in ' || rate_period"),
-        Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
-        Column("retries per second", .number, "case when failing then retry_rate end"),
-    ]
-
-    private static let services = ViewTable(
-        title: "",
-        columns: [
-            Column("service", .text, "service"), Column("environment", .text, "environment"),
-            Column("state", .state, "case state when 'all servers aside' then 'aside' when 'active' then 'active' end"),
-            Column("calls go to", .code, "base_url"), Column("servers", .number, "nullif(servers, 0)"),
-            Column("servers in use", .number, "case when servers > 0 then servers_active end"),
-            Column("calls", .number, "case when servers > 0 then calls end"),
-            Column("errors", .number, "case when servers > 0 then errors end"),
-        ],
-        source: "from postrider.service_status order by service, environment", limit: 200,
-        empty: "There is no service.")
-
-    private static let servers = ViewTable(
-        title: "Servers",
-        columns: [
-            Column("service", .text, "service"), Column("environment", .text, "environment"),
-            Column("position", .number, "d ->> 'position'"),
-            Column("base URL", .code, "postrider_internal.url_without_login(d ->> 'base_url')"),
-            Column("state", .state, "d ->> 'state'"),
-            Column("next probe", .moment, "(d ->> 'open_until')::timestamptz"),
-            Column("calls", .number, "d ->> 'calls'"), Column("errors", .number, "d ->> 'errors'"),
-        ],
-        source: """
-            from postrider.service_status cross join lateral jsonb_array_elements(server_details) d
-            order by service, environment, (d ->> 'position')::int
-            """, limit: 500,
-        empty: "No service has several servers.")
-
-    private static let credentials = ViewTable(
-        title: "",
-        columns: [
-            Column("credential", .text, "name"), Column("kind", .text, "kind"), Column("state", .state, "state"),
-            Column("version", .number, "version"), Column("expires", .moment, "expires_at"),
-            Column("jobs waiting", .number, "nullif(jobs_waiting, 0)"), Column("refreshes", .number, "refreshes"),
-            Column("last refresh", .moment, "last_refresh_at"), Column("failures", .number, "failures"),
-            Column("next attempt", .moment, "next_try_at"), Column("last error", .text, "last_error"),
-        ],
-        source: "from postrider.credential_status order by name", limit: 500,
-        empty: "There is no credential.")
-
-    private static let schedules = ViewTable(
-        title: "",
-        columns: [
-            Column("schedule", .text, "name"), Column("cron", .code, "cron"), Column("time zone", .text, "timezone"),
-            Column("state", .state, "case when enabled then 'active' else 'paused' end"),
-            Column("next", .moment, "case when enabled then next_run_at end"), Column("last", .moment, "last_run_at"),
-            Column("last job", .job, "last_job_id"), Column("last state", .state, "last_state"),
-            Column("missed", .number, "nullif(missed, 0)"), Column("skipped", .number, "nullif(skipped, 0)"),
-            Column("last error", .text, "last_error"),
-        ],
-        source: "from postrider.schedule_status order by next_run_at, name", limit: 500,
-        empty: "There is no schedule.")
-
-    private static let cache = ViewTable(
-        title: "",
-        columns: [
-            Column("service", .text, "coalesce(nullif(service, ''), '(none)')"), Column("entries", .number, "entries"),
-            Column("size", .size, "bytes"), Column("hits", .number, "hits"), Column("stale", .number, "stale"),
-            Column("revalidated", .number, "revalidated"), Column("misses", .number, "misses"),
-            Column("too old", .number, "cache_expired"), Column("other version", .number, "cache_version"),
-            Column("other sensitive", .number, "cache_sensitive"), Column("other app", .number, "cache_app_version"),
-            Column("bad metadata", .number, "cache_metadata"), Column("bad data", .number, "cache_data"),
-            Column("stored", .number, "stored"), Column("evicted", .number, "evicted"),
-            Column("invalidated", .number, "invalidated"),
-        ],
-        source: "from postrider.cache_status order by service", limit: 500,
-        empty: "The cache is empty.")
 }

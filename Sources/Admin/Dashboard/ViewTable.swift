@@ -15,6 +15,37 @@ struct ViewTable: Sendable {
     var sums: [String] = []
     /// The text for an empty table; nil: an empty table is left out.
     var empty: String?
+    /// A statement that makes the first row, shown below the text for an empty table.
+    var example: String?
+    /// Links behind each row.
+    var links: (@Sendable (Row) -> [RowLink])?
+
+    /// A link behind a row.
+    struct RowLink: Sendable {
+        let label: String
+        let href: String
+
+        init(_ label: String, _ href: String) {
+            self.label = label
+            self.href = href
+        }
+
+        init(_ act: ActionLink) { self.init(act.label, act.href) }
+    }
+
+    /// The values of a row by the titles of their columns.
+    struct Row: Sendable {
+        let columns: [Column]
+        let values: [String?]
+
+        /// Nil: null, empty, or no such column.
+        subscript(title: String) -> String? {
+            guard let place = columns.firstIndex(where: { $0.title == title }), let value = values[place],
+                !value.isEmpty
+            else { return nil }
+            return value
+        }
+    }
 
     /// The read rows: a text for each column, nil for null, then the sums.
     typealias Rows = [[String?]]
@@ -37,23 +68,29 @@ struct ViewTable: Sendable {
             if !title.isEmpty { html.element("h2", title) }
             guard !rows.isEmpty else {
                 html.element("p", ["class": "empty"], empty ?? "")
+                if let example { html.element("pre", example) }
                 return
             }
-            let shown = columns.indices.filter { column in rows.contains { $0[column]?.isEmpty == false } }
+            let shown = columns.indices.filter { column in
+                columns[column].kind != .hidden && rows.contains { $0[column]?.isEmpty == false }
+            }
             // A wide table scrolls in its own frame, so the page does not scroll sideways.
             html.element("div", ["class": "scroll"]) { html in
                 html.element("table") { html in
                     html.element("thead") { html in
                         html.element("tr") { html in
                             for index in shown {
-                                html.element("th", ["class": columns[index].alignment], columns[index].title)
+                                html.element(
+                                    "th", ["class": columns[index].alignment, "scope": "col"], columns[index].title)
                             }
+                            if links != nil { html.element("th", ["scope": "col"], "links") }
                         }
                     }
                     html.element("tbody") { html in
                         for row in rows.prefix(limit ?? rows.count) {
                             html.element("tr") { html in
                                 for index in shown { write(row[index], columns[index], to: &html) }
+                                if let links { write(links(Row(columns: columns, values: row)), to: &html) }
                             }
                         }
                     }
@@ -66,7 +103,17 @@ struct ViewTable: Sendable {
     }
 
     private func write(_ value: String?, _ column: Column, to html: inout HTML) {
-        html.element("td", ["class": column.alignment]) { column.write(value, to: &$0) }
+        // The style sheet shows the title in front of the value if the window is narrow.
+        html.element("td", ["class": column.alignment, "data-title": column.title]) { column.write(value, to: &$0) }
+    }
+
+    private func write(_ links: [RowLink], to html: inout HTML) {
+        html.element("td", ["class": "links"]) { html in
+            for link in links {
+                html.element("a", ["href": link.href], link.label)
+                html.text(" ")
+            }
+        }
     }
 
     /// The value of one of the `sums`.
@@ -82,6 +129,8 @@ extension Column {
         switch kind {
         case .number, .size, .span, .job: "right"
         case .moment: "time"
+        // In a narrow window it takes the whole width.
+        case .text, .code: "left long"
         default: "left"
         }
     }

@@ -124,7 +124,7 @@ struct DashboardAnswerTests {
         try queue.connection.execute("select postrider.pause_lane('held')")
         let id = try queue.insert("url, lane", "'http://h/', 'held'")
         for (path, words) in [
-            ("/", "Lanes that delay jobs"), ("/jobs/\(id)", "resume_lane(&#39;held&#39;)"), ("/lanes", ">paused<"),
+            ("/", "Needs attention"), ("/jobs/\(id)", "resume_lane(&#39;held&#39;)"), ("/lanes", ">paused<"),
         ] {
             let page = try watched.pages.read(path)
             #expect(page.status == 200 && page.lines.joined().contains(words), "\(path): \(page.lines)")

@@ -17,7 +17,8 @@ struct DashboardPageTests {
         let bad = try Self.read(watched, "/jobs?colour=red&state=faild").text
         #expect(bad.contains("There is no filter “colour”") && bad.contains("There is no state “faild”"), "\(bad)")
         #expect(try !Self.read(watched, "/jobs?state=failed&queue=").text.contains("There is no"))
-        #expect(try Self.read(watched, "/lanes?queue=a").text.contains("This page has no filters"))
+        #expect(try Self.read(watched, "/lanes?queue=a").text.contains("There is no filter “queue”"))
+        #expect(try Self.read(watched, "/workers?queue=a").text.contains("This page has no filters"))
         #expect(try Self.read(watched, "/jobs?id=x").text.contains("The id “x” is not a number."))
         for path in ["/none", "/jobs/x"] {
             let missing = try Self.read(watched, path)
@@ -68,7 +69,8 @@ struct DashboardPageTests {
             url, job = words
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                 {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
-            for place in ["/", "/jobs", f"/jobs/{job}", "/lanes"]:
+            for place in ["/", "/jobs", f"/jobs/{job}", "/lanes", "/failures", "/queues?queue=default", "/services",
+                "/operations", "/credentials", "/schedules", "/workers", "/cache", "/clients"]:
                 browser.get(url + place)
                 find("main")
                 print(place.count("/"), browser.execute_script("return document.documentElement.scrollWidth <= 390"),
@@ -77,6 +79,6 @@ struct DashboardPageTests {
                     browser.execute_script(
                         "return [...document.querySelectorAll('td code')].every(e => e.getBoundingClientRect().width >= 100 || e.innerText.length < 20)"))
             """, [watched.url, "\(id)"])
-        #expect(shown == ["1 True True True", "1 True True True", "2 True True True", "1 True True True"], "\(shown)")
+        #expect(shown.count == 13 && shown.allSatisfy { $0.dropFirst() == " True True True" }, "\(shown)")
     }
 }

@@ -37,7 +37,8 @@ struct DashboardTests {
             print([row.split()[0] for row in texts("tbody tr")])
             find("input[name=tag]").send_keys("none such", Keys.ENTER)
             print(text("main .empty"))
-            for place in ["Lanes", "Services", "Credentials", "Schedules", "Cache"]:
+            for place in ["Failures", "Queues", "Lanes", "Services", "Operations", "Credentials", "Schedules",
+                "Workers", "Cache", "Clients"]:
                 click(f"nav a[href='/{place.lower()}']")
                 until(lambda: text("h1") == place)
             """, [watched.url, "\(bad)", "\(held)"])
@@ -119,7 +120,7 @@ struct DashboardTests {
             """
             url, job = words
             seen = ""
-            for place in ["/", "/jobs", f"/jobs/{job}", "/lanes", "/services"]:
+            for place in ["/", "/jobs", f"/jobs/{job}", "/lanes", "/services", "/queues", "/failures", "/operations"]:
                 browser.get(url + place)
                 seen += text("main")
                 assert browser.execute_script("return window.owned") is None, place

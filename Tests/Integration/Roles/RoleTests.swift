@@ -68,8 +68,9 @@ struct RoleTests {
             """)
         #expect(
             forReaders == [
-                ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"], ["has_ended"],
-                ["job_request"], ["newest_jobs"], ["preview_request"], ["queue_counts"], ["routes_of"],
+                ["chart_points"], ["check_wait"], ["delayed_lanes"], ["expand_operation"], ["explain_job"],
+                ["failure_groups"], ["find_jobs"], ["find_key_owner"], ["has_ended"], ["job_request"], ["newest_jobs"],
+                ["preview_request"], ["queue_counts"], ["routes_of"],
                 ["track_counts"],
                 ["track_lanes"], ["watch_places"],
             ])

@@ -1,122 +1,24 @@
 -- SPDX-License-Identifier: Apache-2.0
--- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
--- Finds each state in the table of its rows, by an index in the order of ids. job_status starts at the job and derives
--- the state from six other tables, so it cannot do that. The planner drops the parts below that belong to other states.
---
--- Ready jobs are searched in the tracks whose last jobs are the newest, because no other track has any of the newest
--- jobs. Running jobs are at the front of their track. As many rows of each track are read as there are slots, and some
--- more. Waiting members belong to open trees. A ready job that left its first place (seq <> job_id) has its own index.
---
--- Successful jobs of a queue other than default are found by the index of such queues. In the other cases jobs of other
--- queues are skipped, 2 µs each.
 create or replace function postrider.newest_jobs(state text, queue text default null, "limit" int default 100)
 returns table (id bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
-declare
-  v_state text := newest_jobs.state;
-  v_limit int := newest_jobs."limit";
-  v_queue text := newest_jobs.queue;
-  v_any boolean := newest_jobs.queue is null;
-  v_is_named boolean := coalesce(newest_jobs.queue <> 'default', false);
-  v_code "char";
-  v_front bigint;                          -- rows read at the front of each track
 begin
-  select c.code into v_code
-    from (values ('waiting', null), ('scheduled', null), ('ready', null), ('running', null), ('succeeded', 's'),
-          ('failed', 'f'),
-                 ('cancelled', 'c'), ('expired', 'e'), ('skipped', 'k'), ('unknown', 'u')) c (state, code)
-   where c.state = v_state;
-  if not found then
+  if newest_jobs.state in (
+    'waiting', 'scheduled', 'ready', 'running', 'succeeded', 'failed', 'cancelled', 'expired', 'skipped', 'unknown')
+    is not true
+  then
     raise exception using errcode = 'PR001', column = 'state',
-      message = format('state: %s is not a state of a job', coalesce(quote_literal(v_state), 'null')),
+      message = format('state: %s is not a state of a job', coalesce(quote_literal(newest_jobs.state), 'null')),
       hint = 'One of waiting, scheduled, ready, running, succeeded, failed, cancelled, expired, skipped, unknown.';
-  elsif v_limit between 1 and 10000 is not true then
+  elsif newest_jobs."limit" between 1 and 10000 is not true then
     raise exception using errcode = 'PR001', column = 'limit', message = 'limit: must be from 1 to 10000',
       hint = 'Its default is 100.';
   end if;
-  if v_state = 'running' then
-    select least(coalesce(sum(w.concurrency), 0) + 100, 10000) into v_front from postrider_internal.workers w
-      where w.ended_at is null;
-  end if;
-  return query
-    select u.job_id from (
-      (select r.job_id from postrider_internal.results r
-        where r.state = v_code and not (v_code = 's' and v_is_named)
-          and (v_any or postrider_internal.job_queue(r.job_id) = v_queue)
-        order by r.job_id desc limit v_limit)
-      union all
-      (select j.id from postrider.jobs j join postrider_internal.results r on r.job_id = j.id
-        where v_code = 's' and v_is_named and j.queue = v_queue and j.queue <> 'default' and r.state = 's'
-        order by j.id desc limit v_limit)
-      union all
-      select o.job_id from postrider_internal.outcomes o
-       where case when o.state in ('c', 'e', 'k') then o.state = v_code else v_state = 'running' end
-         and (v_any or postrider_internal.job_queue(o.job_id) = v_queue)
-      union all
-      select f.job_id from postrider_internal.tracks t
-       cross join lateral (
-             select r.job_id, r.worker from postrider_internal.ready r where r.track = t.id
-               order by r.track, r.seq limit v_front) f
-       where v_state = 'running' and f.worker > 0 and (v_any or t.queue = v_queue)
-      union all
-      select l.job_id
-        from (select t.id, n.seq
-                from (select t.id from postrider_internal.tracks t where v_any or t.queue = v_queue
-                      union all select 0) t
-               cross join lateral (
-                     select r.seq from postrider_internal.ready r
-                      where r.track = t.id and r.worker = 0 and r.seq = r.job_id
-                        and (t.id > 0 or v_any or postrider_internal.job_queue(r.job_id) = v_queue)
-                      order by r.track desc, r.seq desc limit 1) n
-               where v_state = 'ready'
-               order by n.seq desc limit v_limit) t
-       cross join lateral (
-             select r.job_id from postrider_internal.ready r
-              where r.track = t.id and r.worker = 0 and r.seq = r.job_id
-                and (t.id > 0 or v_any or postrider_internal.job_queue(r.job_id) = v_queue)
-              order by r.track desc, r.seq desc limit v_limit) l
-      union all
-      (select r.job_id from postrider_internal.ready r
-        where v_state = 'ready' and r.worker = 0 and r.seq <> r.job_id
-          and (v_any or postrider_internal.job_queue(r.job_id) = v_queue)
-        order by r.job_id desc limit v_limit)
-      union all
-      select coalesce(i.ids[n.nth], n.nth)
-        from (select x.ids, x.first_id, x.last_id, x.jobs, x.queues from postrider_internal.intake x
-               where v_state = 'ready' and (v_any or x.queue = v_queue or v_queue = any (x.queues))
-               order by x.last_id desc
-               limit case when v_any or not exists (select from postrider_internal.intake y where y.queue is null)
-                 then v_limit end) i
-       cross join lateral (values (case when i.ids is null then i.first_id else 1 end, case when i.ids is null
-                                   then i.last_id else i.jobs end)) e (first, last)
-       cross join lateral generate_series(
-             e.last, case when v_any or i.queues is null then greatest(e.first, e.last - v_limit + 1)
-               else e.first end, -1) n (nth)
-       where v_any or i.queues is null or i.queues[n.nth] = v_queue
-      union all
-      (select s.job_id from postrider_internal.scheduled s
-        where v_state = 'scheduled'
-          and (v_any or coalesce((select t.queue from postrider_internal.tracks t where t.id = s.track),
-                                 postrider_internal.job_queue(s.job_id)) = v_queue)
-        order by s.job_id desc limit v_limit)
-      union all
-      select t.job_id from postrider_internal.trees t
-       where postrider_internal.is_open_tree(t.state)
-         and v_state = case when t.state = 'w' then 'waiting' when t.run_at > now() then 'scheduled' else 'running' end
-         and (v_any or postrider_internal.job_queue(t.job_id) = v_queue)
-      union all
-      select w.job_id from postrider_internal.trees t
-       cross join lateral (
-             select m.job_id from postrider_internal.members m
-              where m.parent_id = t.job_id and m.is_waiting
-                and (v_any or postrider_internal.job_queue(m.job_id) = v_queue)
-                and not exists (select from postrider_internal.trees x where x.job_id = m.job_id)
-              order by m.parent_id desc, m.position desc limit v_limit) w
-       where v_state = 'waiting' and postrider_internal.is_open_tree(t.state)) u (job_id)
-     order by 1 desc limit v_limit;
+  return query select n.id
+    from postrider_internal.newest_of_state(newest_jobs.state, newest_jobs.queue, newest_jobs."limit") n;
 end
 $$;
 comment on function postrider.newest_jobs(text, text, int) is
