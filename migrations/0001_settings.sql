@@ -127,3 +127,27 @@ create table postrider_internal.ticket_key (
 insert into postrider_internal.ticket_key default values;
 comment on table postrider_internal.ticket_key is
   'one row, readable only by the owner: the secret of the tickets of this database';
+
+-- Acts of admins
+
+-- Only record_admin_action writes it. It runs as the owner and is granted to postrider_admin alone. A worker may write
+-- all other tables, but not this one.
+create table postrider.admin_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  actor text not null,
+  login text not null default session_user,
+  action text not null,
+  target jsonb not null,
+  count bigint not null
+);
+comment on table postrider.admin_log is
+  'acts of admins in the dashboard, one row each; rows are deleted after the longer retention of settings';
+comment on column postrider.admin_log.at is 'when the transaction of the act, or of its first step, began';
+comment on column postrider.admin_log.actor is 'user name given to the dashboard';
+comment on column postrider.admin_log.login is 'database login that wrote the row; no caller can choose it';
+comment on column postrider.admin_log.action is
+  'retry, cancel, reschedule, pause-queue, resume-queue, pause-lane, resume-lane, run-schedule, switch-server or '
+  'log-out';
+comment on column postrider.admin_log.target is 'object of the act by its names, or the filter that selected its jobs';
+comment on column postrider.admin_log.count is 'jobs or other objects that the act changed';

@@ -192,6 +192,16 @@ CREATE TYPE postrider_internal.waiting_members AS ENUM (
     'none'
 );
 
+ALTER TABLE postrider.admin_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider.admin_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider.admin_log_id_seq TO postrider_worker;
+
 ALTER TABLE postrider_internal.cache_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.cache_deltas_id_seq
     START WITH 1
@@ -374,6 +384,19 @@ CREATE TABLE postrider_internal.aborts (
 ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
+
+CREATE TABLE postrider.admin_log (
+    action text NOT NULL,
+    actor text NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    count bigint NOT NULL,
+    id bigint NOT NULL,
+    login text DEFAULT SESSION_USER NOT NULL,
+    target jsonb NOT NULL
+);
+ALTER TABLE ONLY postrider.admin_log
+    ADD CONSTRAINT admin_log_pkey PRIMARY KEY (id);
+GRANT SELECT ON TABLE postrider.admin_log TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE TABLE postrider_internal.attempt_notes (
     fence bigint NOT NULL,
@@ -3359,6 +3382,16 @@ CREATE FUNCTION postrider_internal.acquire_lane_permits(p_worker integer, p_lane
 REVOKE ALL ON FUNCTION postrider_internal.acquire_lane_permits FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.act_on_jobs(p_action text, p_ids bigint[], p_actor text, p_run_at timestamp with time zone, p_is_sure boolean, p_trees_only boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.act_on_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.act_on_jobs TO postrider_admin;
+
 CREATE FUNCTION postrider_internal.add_tracks(p_queues text[], p_lanes text[], p_priorities integer[], p_young interval DEFAULT '00:00:00'::interval, p_is_awaited boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3790,7 +3823,7 @@ CREATE FUNCTION postrider.cancel_all(queue text DEFAULT NULL::text, lane text DE
 REVOKE ALL ON FUNCTION postrider.cancel_all FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cancel_all TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3800,6 +3833,13 @@ CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT 
 REVOKE ALL ON FUNCTION postrider_internal.cancel_any FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.cancel_as(p_id bigint, p_actor text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.cancel_as FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cancel_as TO postrider_admin;
+
 CREATE FUNCTION postrider_internal.cancel_job(p_id bigint, p_ticket bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3807,7 +3847,7 @@ CREATE FUNCTION postrider_internal.cancel_job(p_id bigint, p_ticket bytea) RETUR
 REVOKE ALL ON FUNCTION postrider_internal.cancel_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_job TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint, p_actor text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6372,6 +6412,13 @@ CREATE FUNCTION postrider.pause_lane(lane text, until timestamp with time zone D
 REVOKE ALL ON FUNCTION postrider.pause_lane FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_lane TO postrider_admin, postrider_worker;
 
+CREATE FUNCTION postrider_internal.pause_lane_as(lane text, until timestamp with time zone, p_actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.pause_lane_as FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pause_lane_as TO postrider_admin;
+
 CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6635,6 +6682,13 @@ CREATE FUNCTION postrider_internal.reap(p_worker integer, p_epoch bigint) RETURN
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.reap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.record_admin_action(p_actor text, p_action text, p_target jsonb, p_count bigint, p_id bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_admin_action FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_admin_action TO postrider_admin;
 
 CREATE FUNCTION postrider_internal.record_early_insert(p_first bigint) RETURNS void
     LANGUAGE plpgsql

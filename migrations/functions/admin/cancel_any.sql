@@ -5,7 +5,10 @@
 --
 -- p_doubt: set after a restore, when a job may have been called without a trace in this database. If the job is not
 -- running, it ends as unknown, with this text as its error.
-create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null) returns boolean
+--
+-- p_actor: the admin whom the dashboard names; null: the error names nobody, or of a batch or chain the login.
+create or replace function postrider_internal.cancel_any(p_id bigint, p_doubt text default null,
+                                                         p_actor text default null) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,9 +21,10 @@ declare
   v_code text := case when p_doubt is null then 'cancelled' else 'lost_worker' end;
   v_tried timestamptz;                     -- start of the last attempt; null: none
   v_is_called boolean;
+  v_cancelled text := 'cancelled' || coalesce(' by ' || p_actor, '');
 begin
   if exists (select from postrider_internal.trees t where t.job_id = p_id) then
-    return postrider_internal.cancel_tree(p_id);
+    return postrider_internal.cancel_tree(p_id, p_actor);
   end if;
   for i in 1 .. 100 loop
     select * into v_row from postrider_internal.ready r
@@ -31,7 +35,8 @@ begin
       v_tried := (select max(t.started_at) from postrider_internal.past_attempts t where t.job_id = p_id);
       perform postrider_internal.end_job(p_id, v_state, v_code,
         case when p_doubt is not null then p_doubt
-             when v_tried is null then 'cancelled before it was called' else 'cancelled before its next attempt' end,
+             when v_tried is null then v_cancelled || ' before it was called'
+             else v_cancelled || ' before its next attempt' end,
         v_planned.parent_id, v_planned.has_callbacks, v_planned.track, v_planned.attempt, v_planned.rekey, v_tried);
       return true;
     end if;
@@ -40,8 +45,8 @@ begin
     if found then
       insert into postrider_internal.tree_deltas (tree_id, run, released)
       select t.job_id, t.run, 1 from postrider_internal.trees t where t.job_id = v_member.parent_id;
-      perform postrider_internal.end_job(p_id, v_state, v_code, coalesce(p_doubt, 'cancelled before its turn came'),
-                                         v_member.parent_id,
+      perform postrider_internal.end_job(p_id, v_state, v_code,
+        coalesce(p_doubt, v_cancelled || ' before its turn came'), v_member.parent_id,
         postrider_internal.has_callbacks(j), p_attempt => v_member.attempt, p_rekey => v_member.rekey)
          from postrider.jobs j where j.id = p_id;
       return true;
@@ -74,15 +79,16 @@ begin
   -- The claim has counted the attempt. A job that is claimed but not called gets this attempt back.
   perform postrider_internal.end_job(p_id, v_state, v_code,
     case when p_doubt is not null and not v_is_called then p_doubt
-         when not v_is_called and v_tried is null then 'cancelled before it was called'
-         when not v_is_called then 'cancelled before its next attempt'
-         when v_state = 'u' then 'cancelled while it was running; it is not known whether the server acted on it'
-         else 'cancelled while it was running' end,
+         when not v_is_called and v_tried is null then v_cancelled || ' before it was called'
+         when not v_is_called then v_cancelled || ' before its next attempt'
+         when v_state = 'u'
+           then v_cancelled || ' while it was running; it is not known whether the server acted on it'
+         else v_cancelled || ' while it was running' end,
     v_row.parent_id, v_row.has_callbacks, v_row.track, v_row.attempt - (v_row.worker > 0 and not v_is_called)::int,
     v_row.rekey,
     case when v_is_called then v_row.since else v_tried end, v_row.fence, v_row.worker);
   return true;
 end
 $$;
-comment on function postrider_internal.cancel_any(bigint, text) is
+comment on function postrider_internal.cancel_any(bigint, text, text) is
   'ends an unfinished job of any role, as cancelled, or as unknown with p_doubt; false if it was finished';

@@ -9,8 +9,8 @@
 -- has a rule for DELETE.
 --
 -- So an installation with fewer than a million jobs within the retention deletes rows, and a larger one drops ranges.
--- At the end of a pass it deletes rows of workers that ended before all remaining jobs, and cache counters of deleted
--- services.
+-- At the end of a pass it deletes rows of workers that ended before all remaining jobs, acts of admins from before that
+-- time, and cache counters of deleted services.
 --
 -- Before all this it prepares a large overflow for the next range. Reading its rows has no time limit in this session.
 create or replace function postrider_internal.prune(p_worker int, p_epoch bigint, out jobs bigint, out dropped text,
@@ -94,6 +94,8 @@ begin
     delete from postrider_internal.rerun_jobs;
   end if;
   delete from postrider_internal.workers w where w.ended_at < least(v_ended, v_failed);
+  delete from postrider.admin_log a
+   where a.id = any (array(select x.id from postrider.admin_log x where x.at < least(v_ended, v_failed) limit 5000));
   perform postrider_internal.prune_cache_totals();
 exception when lock_not_available then
   jobs := 0;

@@ -45,7 +45,7 @@ begin
 
   grant select on postrider.queue_status, postrider.lane_status, postrider.service_status, postrider.worker_status,
     postrider.credential_status, postrider.schedule_status, postrider.cache_status, postrider.throughput,
-    postrider.restores
+    postrider.restores, postrider.admin_log
     to postrider_admin, postrider_reader;
   grant execute on function postrider.newest_jobs, postrider_internal.find_jobs, postrider_internal.failure_groups,
     postrider_internal.chart_points, postrider_internal.delayed_lanes, postrider_internal.routes_of,
@@ -67,13 +67,18 @@ begin
     postrider_internal.call_callback, postrider_internal.end_rerun,
     postrider.cache_put(jsonb, jsonb, text), postrider.cache_put(jsonb, text, text),
     postrider.cache_put(jsonb, bytea, text),
-    postrider.cache_invalidate, postrider_internal.import_operations to postrider_admin;
+    postrider.cache_invalidate, postrider_internal.import_operations, postrider_internal.act_on_jobs,
+    postrider_internal.cancel_as, postrider_internal.pause_lane_as, postrider_internal.record_admin_action
+    to postrider_admin;
 
   grant select, insert, update, delete on all tables in schema postrider, postrider_internal to postrider_worker;
   revoke insert, update, delete on postrider.callbacks, postrider.hooks, postrider.migrations, postrider.settings,
-    postrider_internal.ticket_key from postrider_worker;
+    postrider.admin_log, postrider_internal.ticket_key from postrider_worker;
   grant usage, select, update on all sequences in schema postrider, postrider_internal to postrider_worker;
   grant execute on all functions in schema postrider, postrider_internal to postrider_worker;
+  -- Only admins act in the name of a person. A worker's login acts as an admin only if it is a member of that role.
+  revoke execute on function postrider_internal.act_on_jobs, postrider_internal.cancel_as,
+    postrider_internal.pause_lane_as, postrider_internal.record_admin_action from postrider_worker;
   -- These run functions of the application as the schema's owner; see set_up_roles.
   if (select p.proowner from pg_proc p where p.oid = 'postrider_internal.call_callback(bigint)'::regprocedure)
     <> 'postrider_owner'::regrole then
