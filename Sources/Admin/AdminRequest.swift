@@ -12,6 +12,16 @@ struct AdminRequest: Equatable, Sendable {
     var host: String?
     /// The header `Authorization`.
     var authorization: String?
+    /// The header `Referer`.
+    var referrer: String?
+    /// The header `Origin`.
+    var origin: String?
+    /// The header `Sec-Fetch-Site`.
+    var fetchSite: String?
+    /// The header `Content-Type`.
+    var contentType: String?
+    /// The body of a POST; nil for GET and HEAD.
+    var form: [UInt8]?
 
     /// Further arguments are not read.
     private static let mostArguments: Int32 = 50
@@ -21,8 +31,20 @@ extension AdminRequest {
     /// Reads the request of the server. Bytes that are not UTF-8 become U+FFFD.
     init(_ exchange: OpaquePointer) {
         path = unsafe String(cString: chttpserver_path(exchange))
-        host = unsafe chttpserver_header(exchange, "Host").map { unsafe String(cString: $0) }
-        authorization = unsafe chttpserver_header(exchange, "Authorization").map { unsafe String(cString: $0) }
+        func header(_ name: StaticString) -> String? {
+            unsafe chttpserver_header(exchange, "\(name)").map { unsafe String(cString: $0) }
+        }
+        host = header("Host")
+        authorization = header("Authorization")
+        referrer = header("Referer")
+        origin = header("Origin")
+        fetchSite = header("Sec-Fetch-Site")
+        contentType = header("Content-Type")
+        if unsafe chttpserver_is_post(exchange) {
+            var count = 0
+            let body = unsafe chttpserver_body(exchange, &count)
+            form = unsafe Array(UnsafeRawBufferPointer(start: body, count: count))
+        }
         var name: UnsafePointer<CChar>?
         var value: UnsafePointer<CChar>?
         for index in 0..<AdminRequest.mostArguments {

@@ -8,4 +8,6 @@ struct AdminResponse: Equatable, Sendable {
     var type = "text/plain; charset=utf-8"
     /// The whole body.
     var body: String
+    /// The path of a redirect, on this server.
+    var location: String?
 }

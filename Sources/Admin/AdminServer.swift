@@ -16,6 +16,8 @@ public final class AdminServer: Sendable {
     private let gate: AdminGate
     private let fleet: ReadOnlyDatabase
     private let dashboard: Dashboard
+    /// What admins may do; nil: the pages only read.
+    private let actions: Actions?
 
     /// A server that is not started.
     ///
@@ -24,12 +26,15 @@ public final class AdminServer: Sendable {
     ///   - database: the database of metrics and dashboard, opened by the first reader of each.
     ///   - token: the token that readers must send; nil: none. `/healthz` and `/readyz` return one sentence only and
     ///     never need it.
-    public init(slots: Int, database: PGConnectionString, token: AdminToken?) {
+    ///   - actions: the settings of acts; nil, or without a token: the pages only read.
+    public init(slots: Int, database: PGConnectionString, token: AdminToken?, actions: ActionSettings? = nil) {
         self.slots = slots
         gate = AdminGate(token: token)
         // Two connections, so that a slow page does not delay a collector of metrics.
         fleet = ReadOnlyDatabase(database)
-        dashboard = Dashboard(ReadOnlyDatabase(database))
+        let pages = ReadOnlyDatabase(database)
+        self.actions = token == nil ? nil : actions.map { Actions($0, pages: pages) }
+        dashboard = Dashboard(pages, actsAllowed: self.actions != nil)
     }
 
     /// Starts serving. Call it at most once in a process, and after signals are blocked: its threads must not receive
@@ -41,13 +46,14 @@ public final class AdminServer: Sendable {
     public func start(at address: AdminAddress) throws(AdminError) {
         let context = unsafe Unmanaged.passRetained(self)
         let error = unsafe chttpserver_start(
-            address.host, address.port,
+            address.host, address.port, actions == nil ? nil : Actions.path,
             { context, exchange in
                 guard let context = unsafe context else { return }
                 let server = unsafe Unmanaged<AdminServer>.fromOpaque(context).takeUnretainedValue()
                 let response = unsafe server.response(to: AdminRequest(exchange))
                 unsafe chttpserver_answer(
-                    exchange, response.status, response.type, response.body, response.body.utf8.count)
+                    exchange, response.status, response.type, response.location, response.body,
+                    response.body.utf8.count)
             }, context.toOpaque())
         guard error == 0 else {
             unsafe context.release()
@@ -59,6 +65,7 @@ public final class AdminServer: Sendable {
     ///
     /// C: `MHD_quiesce_daemon`.
     public func stop() {
+        actions?.stop()
         chttpserver_stop(1000)
     }
 
@@ -76,6 +83,7 @@ public final class AdminServer: Sendable {
             if request.path == "/metrics" {
                 return AdminResponse(status: 200, type: MetricsText.contentType, body: metrics)
             }
+            if let actions, request.path == Actions.path { return actions.response(to: request) }
             return dashboard.response(to: request)
         }
     }

@@ -8,12 +8,14 @@
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "places.h"
+#include "upload.h"
 
 // People and collectors of metrics read the pages. Each connection has a thread, 256 KiB of stack, and a timeout of 10
 // s without a byte. One address gets at most half of the connections. If all of them or all connections are taken, a
@@ -23,6 +25,8 @@ enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 
 struct chttpserver_exchange {
     struct MHD_Connection *connection;
     const char *path;
+    // NULL for GET and HEAD.
+    const struct upload *upload;
     enum MHD_Result result;
 };
 
@@ -30,6 +34,8 @@ struct chttpserver_exchange {
 static struct {
     chttpserver_handler handler;
     void *context;
+    // The only path that takes POST; NULL: none.
+    char *post_path;
     struct MHD_Daemon *daemon;
     // The number of requests that are being answered.
     atomic_int busy;
@@ -41,6 +47,15 @@ const char *chttpserver_path(const chttpserver_exchange *exchange) {
 
 const char *chttpserver_header(const chttpserver_exchange *exchange, const char *name) {
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
+}
+
+bool chttpserver_is_post(const chttpserver_exchange *exchange) {
+    return exchange->upload;
+}
+
+const void *chttpserver_body(const chttpserver_exchange *exchange, size_t *count) {
+    *count = exchange->upload ? exchange->upload->count : 0;
+    return *count ? exchange->upload->bytes : NULL;
 }
 
 typedef struct {
@@ -65,18 +80,26 @@ bool chttpserver_argument(const chttpserver_exchange *exchange, int place, const
     return s.name != NULL;
 }
 
-// Pages load only content of this server, are not shown in frames of other sites, and are not cached.
+// Pages load only content of this server, are not shown in frames of other sites, and are not cached. Requests to other
+// sites carry no referrer. With `no-referrer` browsers would send `Origin: null` with the forms of these pages.
 static const struct { const char *name, *value; } HEADERS[] = {
     {"Cache-Control", "no-store"},
     {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "same-origin"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Content-Security-Policy",
      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; "
      "base-uri 'none'; frame-ancestors 'none'"},
 };
 
-void chttpserver_answer(chttpserver_exchange *exchange, unsigned status, const char *type, const void *body, size_t count) {
+static bool takes_post(const char *path) {
+    return the_server.post_path && !strcmp(path, the_server.post_path);
+}
+
+void chttpserver_answer(
+    chttpserver_exchange *exchange, unsigned status, const char *type, const char *location, const void *body, size_t count
+) {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
     if (!response) return;
@@ -88,7 +111,10 @@ void chttpserver_answer(chttpserver_exchange *exchange, unsigned status, const c
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"postrider\", charset=\"UTF-8\"");
     }
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (location) MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, location);
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(
+            response, MHD_HTTP_HEADER_ALLOW, takes_post(exchange->path) ? "GET, HEAD, POST" : "GET, HEAD");
     exchange->result = MHD_queue_response(exchange->connection, status, response);
     MHD_destroy_response(response);
 }
@@ -113,29 +139,61 @@ static void connection_changed(
 static void request_ended(
     void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how
 ) {
-    (void)context, (void)state, (void)how;
+    (void)context, (void)how;
+    if (*state && *state != &the_server) upload_end(*state);
+    *state = NULL;
     place_set_state(place_of(connection), PLACE_WAITS);
+}
+
+static enum MHD_Result refuse(chttpserver_exchange *exchange, unsigned status, const char *words) {
+    chttpserver_answer(exchange, status, "text/plain; charset=utf-8", NULL, words, strlen(words));
+    return exchange->result;
+}
+
+static enum MHD_Result refuse_size(chttpserver_exchange *exchange) {
+    return refuse(exchange, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 64 KiB\n");
+}
+
+// The headers of a request have arrived. An answer here ends the connection if a body follows.
+static enum MHD_Result begin(chttpserver_exchange *exchange, const char *method, void **state) {
+    if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD)) {
+        *state = &the_server;
+        return MHD_YES;
+    }
+    if (strcmp(method, MHD_HTTP_METHOD_POST) || !takes_post(exchange->path)) {
+        *state = &the_server;
+        return refuse(
+            exchange, MHD_HTTP_METHOD_NOT_ALLOWED,
+            takes_post(exchange->path) ? "this address answers GET, HEAD and POST only\n"
+                                       : "this address answers GET and HEAD only\n");
+    }
+    // The library has checked that it is a number. A chunked body has none; `receive` counts it.
+    const char *length = chttpserver_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (length && strtoull(length, NULL, 10) > CHTTPSERVER_MOST_BYTES) {
+        *state = &the_server;
+        return refuse_size(exchange);
+    }
+    *state = upload_begin();
+    return *state ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result request(
     void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
     const char *body, size_t *body_count, void **state
 ) {
-    (void)context, (void)version, (void)body;
-    chttpserver_exchange exchange = {connection, path, MHD_NO};
-    // The first call delivers the headers only. If a body follows, the answer is sent at once and ends the connection.
-    if (!*state) {
-        *state = &the_server;
-        if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD)) return MHD_YES;
-        static const char words[] = "this address answers GET and HEAD only\n";
-        chttpserver_answer(&exchange, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", words, sizeof words - 1);
-        return exchange.result;
-    }
+    (void)context, (void)version;
+    chttpserver_exchange exchange = {.connection = connection, .path = path, .result = MHD_NO};
+    // The first call delivers the headers only.
+    if (!*state) return begin(&exchange, method, state);
+    struct upload *upload = *state == &the_server ? NULL : *state;
     // A GET may have a body, which is dropped.
     if (*body_count) {
+        bool goes_on = !upload || upload_receive(upload, body, *body_count);
         *body_count = 0;
-        return MHD_YES;
+        return goes_on ? MHD_YES : MHD_NO;
     }
+    if (upload && upload->received > CHTTPSERVER_MOST_BYTES) return refuse_size(&exchange);
+    exchange.upload = upload;
     atomic_fetch_add(&the_server.busy, 1);
     place_set_state(place_of(connection), PLACE_ANSWERS);
     the_server.handler(the_server.context, &exchange);
@@ -155,11 +213,14 @@ static struct addrinfo *resolve(const char *address, uint16_t port) {
     return found;
 }
 
-int chttpserver_start(const char *address, uint16_t port, chttpserver_handler handler, void *context) {
+int chttpserver_start(
+    const char *address, uint16_t port, const char *post_path, chttpserver_handler handler, void *context
+) {
     struct addrinfo *found = resolve(address, port);
     if (!found) return EINVAL;
     the_server.handler = handler;
     the_server.context = context;
+    the_server.post_path = post_path ? strdup(post_path) : NULL;
     // Without MHD_USE_ITC, MHD_quiesce_daemon refuses.
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ITC;
     if (found->ai_family == AF_INET6) {

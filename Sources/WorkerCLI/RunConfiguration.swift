@@ -68,6 +68,7 @@ struct RunConfiguration: Equatable, Sendable {
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
         WebhookSecrets.source.flag, SecretKey.source.flag, AdminPages.flag, AdminPages.tokenSource.flag,
+        AdminPages.actionsFlag, AdminPages.databaseFlag,
         Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),

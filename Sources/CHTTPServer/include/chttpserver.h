@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of libmicrohttpd for read-only pages: complete answers to GET and HEAD, on separate threads.
+// The part of libmicrohttpd for pages: complete answers to GET and HEAD, and to POST of small forms, on separate threads.
 #ifndef CHTTPSERVER_H
 #define CHTTPSERVER_H
 
@@ -24,14 +24,25 @@ bool chttpserver_argument(
     const chttpserver_exchange *_Nonnull exchange, int place, const char *_Nullable *_Nonnull name,
     const char *_Nullable *_Nonnull value);
 
-// Sends the answer. It copies all arguments.
-void chttpserver_answer(
-    chttpserver_exchange *_Nonnull exchange, unsigned status, const char *_Nonnull type, const void *_Nullable body,
-    size_t count);
+// The largest body of a POST. A larger one is answered with 413 before the handler runs.
+enum { CHTTPSERVER_MOST_BYTES = 64 << 10 };
 
-// Starts the server. `address` is a numeric IPv4 or IPv6 address. Returns 0 or an errno.
+// Whether it is a POST. Otherwise it is a GET or HEAD.
+bool chttpserver_is_post(const chttpserver_exchange *_Nonnull exchange);
+
+// The body of a POST; NULL and 0 without one.
+const void *_Nullable chttpserver_body(const chttpserver_exchange *_Nonnull exchange, size_t *_Nonnull count);
+
+// Sends the answer. It copies all arguments. `location` is the header of a redirect, NULL for none.
+void chttpserver_answer(
+    chttpserver_exchange *_Nonnull exchange, unsigned status, const char *_Nonnull type, const char *_Nullable location,
+    const void *_Nullable body, size_t count);
+
+// Starts the server. `address` is a numeric IPv4 or IPv6 address. `post_path` is the only path that takes POST, NULL for
+// none. It is copied. Returns 0 or an errno.
 int chttpserver_start(
-    const char *_Nonnull address, uint16_t port, chttpserver_handler _Nonnull handler, void *_Nullable context);
+    const char *_Nonnull address, uint16_t port, const char *_Nullable post_path, chttpserver_handler _Nonnull handler,
+    void *_Nullable context);
 
 // Accepts no more requests, and waits at most this long for running answers. Threads that take longer go on, and end
 // with the process.

@@ -80,6 +80,13 @@ struct RoleMembership: Equatable {
         hasRights && maySet ? nil : "\(by): \(statement(options: ["inherit true", "set true"]))"
     }
 
+    /// The statement that lets the login change to the role (SET ROLE), and who runs it. Nil if it may. Memberships
+    /// include that right unless one was granted without it.
+    var grantToChange: String? {
+        guard !maySet else { return nil }
+        return "\(by): grant \(role) to \(login)\(hasOptions && isMember ? " with set true" : "")"
+    }
+
     /// The beginning of a remedy: the roles that run the statement.
     private var by: String { "as \(grantors)" }
 

@@ -17,7 +17,7 @@ struct DashboardAnswerTests {
             #expect(!policy.contains("unsafe") && !policy.contains("http"))
             #expect(headers["cache-control"] == "no-store")
             #expect(headers["x-content-type-options"] == "nosniff")
-            #expect(headers["referrer-policy"] == "no-referrer")
+            #expect(headers["referrer-policy"] == "same-origin")
         }
     }
 

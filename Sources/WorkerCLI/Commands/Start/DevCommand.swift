@@ -19,7 +19,9 @@ enum DevCommand {
         name: "dev", group: .start,
         summary: "start a private PostgreSQL with a worker and the dashboard, to try things",
         example: "dev --concurrency 4 --keep ./playground",
-        flags: RunConfiguration.flags.filter { !["database", "allow-private", "prepare", "once"].contains($0.name) } + [
+        flags: RunConfiguration.flags.filter {
+            !["database", "allow-private", "prepare", "once", "admin-database"].contains($0.name)
+        } + [
             Flag(
                 name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
                 fallback: "only a socket", meaning: "let PostgreSQL listen on 127.0.0.1 too, for every local user"),

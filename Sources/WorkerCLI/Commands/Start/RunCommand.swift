@@ -23,6 +23,7 @@ enum RunCommand {
             let configuration = try RunConfiguration(arguments)
             let log = SharedLog(configuration.logFormat)
             let schema = try check(arguments, log)
+            try configuration.pages?.checkActs(configuration.database)
             return try serve(configuration, schema, log)
         })
 
@@ -84,8 +85,10 @@ enum RunCommand {
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys
-        let server = configuration.pages.map { pages in
-            AdminServer(slots: concurrency, database: database, token: pages.token)
+        let server = try configuration.pages.map { pages throws(CommandError) in
+            AdminServer(
+                slots: concurrency, database: database, token: pages.token,
+                actions: try actions(pages, database, log))
         }
         engine.workerHealth = server?.workerHealth
         engine.schema = schema
@@ -120,6 +123,28 @@ enum RunCommand {
                     + "another worker repeats the running calls 10 s after it is back"
             )
         case .schemaMismatch(let reason): throw CommandError(.schema, reason)
+        }
+    }
+
+    /// The settings of acts in the dashboard; nil: it only reads.
+    private static func actions(
+        _ pages: AdminPages, _ database: PGConnectionString, _ log: SharedLog
+    ) throws(CommandError) -> ActionSettings? {
+        guard pages.actsAllowed else { return nil }
+        let own: PGConnectionString
+        do throws(PGError) {
+            own = try pages.actDatabase.map { text throws(PGError) in try PGConnectionString(text) } ?? database
+        } catch {
+            throw Database.unreachable(error)
+        }
+        return ActionSettings(database: own) { action in
+            log.write(
+                LogEvent(
+                    .info, "admin_action",
+                    [
+                        ("actor", .text(action.actor)), ("action", .text(action.action)),
+                        ("target", .text(action.target)), ("count", .number(Int(action.count))),
+                    ]))
         }
     }
 
