@@ -19,7 +19,7 @@ enum ActPage {
     static func confirmation(
         _ act: Act, _ preview: ActPreview, _ form: Form, isOtherRunning: Bool
     ) -> AdminResponse {
-        Shell.page(status: preview.status, title: preview.title, path: "", isLive: false) { html in
+        Shell.page(status: preview.status, title: preview.title, path: "", isLive: false, acts: true) { html in
             html.element("p", ["class": "why"], preview.sentence)
             if !preview.facts.isEmpty {
                 html.element("dl") { html in
@@ -81,7 +81,7 @@ enum ActPage {
     static func message(
         _ status: UInt32, _ title: String, _ sentence: String, link: (path: String, label: String)? = nil
     ) -> AdminResponse {
-        Shell.page(status: status, title: title, path: "", isLive: false) { html in
+        Shell.page(status: status, title: title, path: "", isLive: false, acts: true) { html in
             html.element("p", ["class": "why trouble"], sentence)
             if let link {
                 html.element("p", ["class": "actions"]) { $0.element("a", ["href": link.path], link.label) }

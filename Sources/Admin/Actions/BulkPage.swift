@@ -5,7 +5,7 @@ internal import JobModel
 /// The page that shows how far an act on many jobs is, with its stop button.
 enum BulkPage {
     static func response(_ progress: BulkRun.Progress?, stopToken: String) -> AdminResponse {
-        Shell.page(title: "Act on many jobs", path: "", isLive: progress?.isRunning == true) { html in
+        Shell.page(title: "Act on many jobs", path: "", isLive: progress?.isRunning == true, acts: true) { html in
             guard let progress else {
                 html.element("p", ["class": "empty"], "This worker has done none since it started.")
                 return

@@ -45,7 +45,7 @@ struct AdminLogTests {
         }
     }
 
-    @Test func `a row has the login of its caller, and a step adds to rows of its act only`() throws {
+    @Test func `a row has the login of its caller, and a step adds to its own row only`() throws {
         let queue = try TestQueue()
         let admin = try TestRole.admin.connect(queue)
         // A setting of the session changes neither the login nor the actor.
