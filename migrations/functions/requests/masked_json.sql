@@ -9,7 +9,7 @@ language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not p_is_secret and postrider_internal.has_secret_word(p_value::text) is not true then
+  if p_value is null or not p_is_secret and postrider_internal.has_secret_word(p_value::text) is not true then
     return p_value;
   end if;
   return case jsonb_typeof(p_value)
