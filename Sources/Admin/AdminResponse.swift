@@ -10,4 +10,8 @@ struct AdminResponse: Equatable, Sendable {
     var body: String
     /// The path of a redirect, on this server.
     var location: String?
+    /// The whole body of a file; nil: `body` applies.
+    var bytes: [UInt8]?
+    /// The name under which a browser saves the body; nil: it shows the body. It has letters, digits, dots and hyphens.
+    var filename: String?
 }

@@ -51,9 +51,10 @@ public final class AdminServer: Sendable {
                 guard let context = unsafe context else { return }
                 let server = unsafe Unmanaged<AdminServer>.fromOpaque(context).takeUnretainedValue()
                 let response = unsafe server.response(to: AdminRequest(exchange))
+                if let filename = response.filename { unsafe chttpserver_name_file(exchange, filename) }
+                let body = response.bytes ?? Array(response.body.utf8)
                 unsafe chttpserver_answer(
-                    exchange, response.status, response.type, response.location, response.body,
-                    response.body.utf8.count)
+                    exchange, response.status, response.type, response.location, body, body.count)
             }, context.toOpaque())
         guard error == 0 else {
             unsafe context.release()

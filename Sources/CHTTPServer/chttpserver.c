@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,6 +29,8 @@ struct chttpserver_exchange {
     // NULL for GET and HEAD.
     const struct upload *upload;
     enum MHD_Result result;
+    // Content-Disposition of a file; empty: none.
+    char disposition[128];
 };
 
 // A process has one server. It is never destroyed, because that would wait for threads that wait for a database.
@@ -97,6 +100,10 @@ static bool takes_post(const char *path) {
     return the_server.post_path && !strcmp(path, the_server.post_path);
 }
 
+void chttpserver_name_file(chttpserver_exchange *exchange, const char *name) {
+    snprintf(exchange->disposition, sizeof exchange->disposition, "attachment; filename=\"%s\"", name);
+}
+
 void chttpserver_answer(
     chttpserver_exchange *exchange, unsigned status, const char *type, const char *location, const void *body, size_t count
 ) {
@@ -106,6 +113,11 @@ void chttpserver_answer(
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++)
         MHD_add_response_header(response, HEADERS[i].name, HEADERS[i].value);
+    if (*exchange->disposition) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, exchange->disposition);
+        // A second policy: both apply. The sandbox also holds if a browser shows the file in spite of its disposition.
+        MHD_add_response_header(response, "Content-Security-Policy", "sandbox; default-src 'none'; frame-ancestors 'none'");
+    }
     if (status == MHD_HTTP_UNAUTHORIZED) {
         // Programs send the token as Bearer. Browsers ask for a password, which Basic allows.
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");

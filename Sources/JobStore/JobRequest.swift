@@ -29,19 +29,22 @@ public enum JobRequest {
     /// - Parameters:
     ///   - mask: letters and digits that stand for each secret.
     ///   - showsServices: whether values of services are shown to a login that may read services.
+    ///   - withoutBody: whether an empty body of the same kind replaces the body.
     public static func call(
-        of id: Int64, mask: String, showsServices: Bool, _ connection: borrowing PGConnection
+        of id: Int64, mask: String, showsServices: Bool, withoutBody: Bool = false,
+        _ connection: borrowing PGConnection
     ) throws(PGError) -> (call: HTTPCall?, defect: String?) {
         var parameters = PGParameters()
         parameters.append(int64: id)
         parameters.append(text: mask)
         parameters.append(bool: showsServices)
+        parameters.append(bool: withoutBody)
         let result = try connection.query(
             """
             select \(PrepareColumn.selectList), \(KeyColumn.selectList)
               from postrider_internal.job_request($1,
                 (select t.ticket from postrider_internal.tickets t where t.id = $1),
-                (select t.service_ticket from postrider_internal.tickets t where t.id = $1 and $3), $2)
+                (select t.service_ticket from postrider_internal.tickets t where t.id = $1 and $3), $2, $4)
             """, &parameters)
         guard result.rowCount == 1 else { return (nil, "it was deleted") }
         let reader = CallReader(

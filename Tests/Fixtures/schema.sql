@@ -5132,6 +5132,13 @@ CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb
 REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.has_large_body(p_job postrider.jobs, p_most integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_large_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_large_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -5615,6 +5622,13 @@ CREATE FUNCTION postrider_internal.job_has_ended(p_id bigint) RETURNS boolean
 REVOKE ALL ON FUNCTION postrider_internal.job_has_ended FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.job_insert(p_id bigint, p_ticket bytea) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_insert FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_insert TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.job_is_templated(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
@@ -5640,7 +5654,7 @@ CREATE FUNCTION postrider_internal.job_ranges() RETURNS TABLE(part text, first_i
 REVOKE ALL ON FUNCTION postrider_internal.job_ranges FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_ranges TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.job_request(p_id bigint, p_ticket bytea, p_service_ticket bytea, p_mask text) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], key_prefix text, key_header text, rekey smallint, at_most_once boolean)
+CREATE FUNCTION postrider_internal.job_request(p_id bigint, p_ticket bytea, p_service_ticket bytea, p_mask text, p_without_body boolean DEFAULT false) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], key_prefix text, key_header text, rekey smallint, at_most_once boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -8169,6 +8183,13 @@ CREATE FUNCTION postrider_internal.watch_places(p_id bigint, p_rows integer) RET
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.watch_places FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.watch_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.without_body(p_job postrider.jobs) RETURNS postrider.jobs
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.without_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.without_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.without_jobs(p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_gone bigint[], OUT track integer[], OUT seq bigint[], OUT fence bigint[], OUT job bigint[]) RETURNS record
     LANGUAGE sql IMMUTABLE

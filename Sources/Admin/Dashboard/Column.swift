@@ -118,7 +118,8 @@ struct Column: Sendable {
         return grouped + number.dropFirst(whole.count)
     }
 
-    private static func size(_ bytes: Double) -> String {
+    /// A size in the unit that fits.
+    static func size(_ bytes: Double) -> String {
         switch bytes {
         case ..<1000: "\(Int(bytes)) B"
         case ..<1e6: "\((bytes / 1e2).rounded() / 10) kB"

@@ -41,6 +41,7 @@ struct Dashboard: Sendable {
                 html.element("p", "There is no page at this address. Choose a page from the menu.")
             }
         case .some(.some(let page)):
+            if let file = page.file { return file }
             return Shell.page(
                 status: page.status, title: page.title, path: page.path, isLive: page.isLive, acts: actsAllowed
             ) {
@@ -59,11 +60,10 @@ struct Dashboard: Sendable {
         case "/": return try OverviewPage(filters, acts: acts, connection)
         case "/jobs":
             guard let id = request.arguments["id"] else { return try JobsPage(filters, acts: acts, connection) }
-            return try Int64(id).map { id throws(PGError) in try JobPage(id, connection) }
+            return try JobRoute.page("/jobs/\(id)", acts: acts, connection)
         case "/failures": return try FailuresPage(filters, acts: acts, connection)
         case "/log": return try LogPage(filters, acts: acts, connection)
-        case let path where path.hasPrefix("/jobs/"):
-            return try Int64(path.dropFirst("/jobs/".count)).map { id throws(PGError) in try JobPage(id, connection) }
+        case let path where path.hasPrefix("/jobs/"): return try JobRoute.page(path, acts: acts, connection)
         default: return try ListPage(request.path, filters, acts: acts, connection)
         }
     }

@@ -11,6 +11,9 @@ protocol DashboardPage: Sendable {
     /// 200, or 404 if the object does not exist.
     var status: UInt32 { get }
 
+    /// A file that is sent instead of a page; nil: the page.
+    var file: AdminResponse? { get }
+
     /// Adds the content below the headline.
     func write(to html: inout HTML)
 }
@@ -18,4 +21,5 @@ protocol DashboardPage: Sendable {
 extension DashboardPage {
     var isLive: Bool { true }
     var status: UInt32 { 200 }
+    var file: AdminResponse? { nil }
 }

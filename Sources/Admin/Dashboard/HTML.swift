@@ -33,6 +33,11 @@ struct HTML: Sendable {
         markup += ">"
     }
 
+    /// Adds an end tag. It is for trees, which are written without recursion. Other markup uses `element`.
+    mutating func close(_ name: StaticString) {
+        markup += "</\(name)>"
+    }
+
     mutating func text(_ text: String) {
         markup += HTML.escaped(text)
     }

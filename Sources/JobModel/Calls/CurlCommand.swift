@@ -65,7 +65,7 @@ public struct CurlCommand {
     }
 
     /// User and password of Basic authentication, if one of them is secret.
-    private static func login(in line: String, mask: String) -> String? {
+    static func login(in line: String, mask: String) -> String? {
         let start = "authorization: basic "
         guard line.lowercased().hasPrefix(start),
             let bytes = Base64.decode(String(line.dropFirst(start.count)))

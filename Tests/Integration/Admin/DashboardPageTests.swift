@@ -73,6 +73,7 @@ struct DashboardPageTests {
                 "/operations", "/credentials", "/schedules", "/workers", "/cache", "/clients"]:
                 browser.get(url + place)
                 find("main")
+                browser.execute_script("document.querySelectorAll('details').forEach(e => { e.open = true })")
                 print(place.count("/"), browser.execute_script("return document.documentElement.scrollWidth <= 390"),
                     browser.execute_script(
                         "return [...document.querySelectorAll('td')].filter(e => e.innerText.length > 8).every(e => e.clientWidth >= 60)"),

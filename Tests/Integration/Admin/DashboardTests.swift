@@ -26,7 +26,7 @@ struct DashboardTests {
             click(f"a[href='/jobs/{bad}']")
             print(text("h1"))
             print(text(".why"))
-            print(text("section:last-of-type pre"))
+            print(texts(".copies pre")[-1])
             find("header input").send_keys(held, Keys.ENTER)
             until(lambda: text("h1") == f"Job {held}")
             print(text(".why"))

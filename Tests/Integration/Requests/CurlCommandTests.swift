@@ -209,7 +209,7 @@ struct CurlCommandTests {
             """)
         try queue.waitUntilDone()
         let page = try watched.pages.read("/jobs/\(id)").lines.joined(separator: "\n")
-        #expect(page.contains("<h2>Request as a curl command</h2>"), "\(page)")
+        #expect(page.contains("aria-label=\"curl command\""), "\(page)")
         #expect(page.contains("X-Plain: $POSTRIDER_SECRET_"), "\(page)")
         for other in [large, batch, batch + 2] {
             let answer = try watched.pages.read("/jobs/\(other)")

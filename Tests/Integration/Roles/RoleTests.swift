@@ -56,7 +56,8 @@ struct RoleTests {
         #expect(
             forClients == [
                 ["cancel_job"], ["check_wait"], ["expand_operation"], ["explain_job"], ["find_key_owner"],
-                ["has_ended"], ["job_request"], ["preview_request"], ["spec_duplicate"], ["spec_values"],
+                ["has_ended"], ["job_insert"], ["job_request"], ["preview_request"], ["spec_duplicate"],
+                ["spec_values"],
                 ["watch_places"],
             ])
         let forReaders = try queue.rows(
@@ -69,8 +70,8 @@ struct RoleTests {
         #expect(
             forReaders == [
                 ["chart_points"], ["check_wait"], ["delayed_lanes"], ["expand_operation"], ["explain_job"],
-                ["failure_groups"], ["find_jobs"], ["find_key_owner"], ["has_ended"], ["job_request"], ["newest_jobs"],
-                ["preview_request"], ["queue_counts"], ["routes_of"],
+                ["failure_groups"], ["find_jobs"], ["find_key_owner"], ["has_ended"], ["job_insert"], ["job_request"],
+                ["newest_jobs"], ["preview_request"], ["queue_counts"], ["routes_of"],
                 ["track_counts"],
                 ["track_lanes"], ["watch_places"],
             ])

@@ -31,7 +31,8 @@ begin
     postrider.client_status, postrider.operations to postrider_client, postrider_admin, postrider_reader;
   grant execute on function postrider_internal.explain_job, postrider_internal.watch_places,
     postrider_internal.find_key_owner, postrider_internal.expand_operation, postrider_internal.check_wait,
-    postrider_internal.has_ended, postrider_internal.job_request, postrider_internal.preview_request
+    postrider_internal.has_ended, postrider_internal.job_request, postrider_internal.job_insert,
+    postrider_internal.preview_request
     to postrider_client, postrider_admin, postrider_reader;
 
   -- A client cannot set who inserted a row, and COPY and RETURNING id work.

@@ -60,7 +60,7 @@ enum ShowCommand {
         _ id: String, _ connection: borrowing PGConnection
     ) throws(CommandError) -> ExitCode {
         do throws(PGError) {
-            switch try JobCurl.command(Int64(id) ?? 0, connection, showsServices: true) {
+            switch try MaskedJobRequest.read(Int64(id) ?? 0, connection, showsServices: true).flatMap(\.curl) {
             case .success(let command): Terminal.write(command + "\n")
             case .failure(let reason):
                 Terminal.write("worker: ID: job \(id) has no curl command: \(reason.message)\n", to: .error)
