@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 
 /// A file descriptor that the deinit closes.
-public struct Descriptor: ~Copyable {
+public struct Descriptor: ~Copyable, Sendable {
     /// The number.
     public let rawValue: Int32
 

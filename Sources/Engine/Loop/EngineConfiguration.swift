@@ -2,6 +2,7 @@
 
 public import JobStore
 public import PGClient
+public import Reactor
 public import SecretSealing
 public import WebhookSigning
 
@@ -42,6 +43,8 @@ public struct EngineConfiguration: Sendable {
     public var schema: SchemaCheck?
     /// Receives the state of the worker; nil: it is not recorded.
     public var workerHealth: WorkerHealth?
+    /// Receives reports for the service manager; nil: no manager has asked for them.
+    public var notifySocket: NotifySocket?
     /// Writes an event to the log. The loop's thread calls it.
     public var log: @Sendable (EngineEvent) -> Void
 

@@ -148,12 +148,23 @@ public final class RunLoop {
         stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbacks.isQuiet)
         // Calls that have just begun are sent in this turn instead of the next one.
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
+        let isConnected = shared.dispatcher.worker > 0 && jobs.isReady && !shared.dispatcher.isUnheard
         shared.configuration.workerHealth?.turned(
-            now: now, calls: shared.dispatcher.slots.inUse,
-            isConnected: shared.dispatcher.worker > 0 && jobs.isReady && !shared.dispatcher.isUnheard,
+            now: now, calls: shared.dispatcher.slots.inUse, isConnected: isConnected,
             isDraining: shared.dispatcher.isDraining,
             refused: shared.dispatcher.backoff.waiting(shared.dispatcher.writes)?.count ?? 0,
             refusedSince: shared.dispatcher.backoff.batchesRefusedSince)
+        reportToServiceManager(isConnected: isConnected)
+    }
+
+    /// Reports each change to the service manager, and that the loop turns. No other thread does so: `WATCHDOG=1` would
+    /// otherwise go on while the loop hangs.
+    private func reportToServiceManager(isConnected: Bool) {
+        guard let socket = shared.configuration.notifySocket else { return }
+        let condition: ServiceReports.Condition =
+            shared.dispatcher.isDraining
+            ? .draining(calls: shared.dispatcher.slots.inUse) : isConnected ? .claiming : .disconnected
+        shared.service.report(condition, now: now) { socket.send($0) }
     }
 
     /// How long the loop may sleep, in nanoseconds. Nil if no deadline is set.
@@ -162,6 +173,7 @@ public final class RunLoop {
             shared.configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
             jobs.deadline, duties.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
             shared.agent.nextDeadline, silence.deadline, stop.deadline, once?.deadline,
+            shared.service.deadline,
         ])
         guard let deadline else { return nil }
         let current = MonotonicClock.now

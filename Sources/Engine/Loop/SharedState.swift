@@ -3,6 +3,7 @@
 internal import HTTPAgent
 internal import JobStore
 internal import PGClient
+internal import Reactor
 
 /// The parts of a worker that all subjects of its loop share.
 ///
@@ -18,6 +19,7 @@ final class SharedState {
     var attemptRows = AttemptRows()
     var warnings = RepeatedWarnings()
     var memoryTrim = MemoryTrim()
+    var service: ServiceReports
 
     /// The state of a worker before its first turn.
     ///
@@ -33,6 +35,8 @@ final class SharedState {
         dispatcher = Dispatcher(
             capacity: configuration.concurrency, canListen: configuration.usesSessions,
             memory: configuration.memoryBudget)
+        service = ServiceReports(
+            watchdogTimeout: configuration.notifySocket?.watchdogTimeout, drain: configuration.drain)
     }
 
     /// The first slot of token calls. The slots of jobs have the numbers before it.

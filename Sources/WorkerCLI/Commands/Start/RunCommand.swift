@@ -6,6 +6,7 @@ internal import Glibc
 internal import HTTPAgent
 internal import JobStore
 internal import PGClient
+internal import Reactor
 
 /// `worker [run]`: makes calls until a signal. With `--once` it stops when no call is left.
 enum RunCommand {
@@ -24,7 +25,7 @@ enum RunCommand {
             let log = SharedLog(configuration.logFormat)
             let schema = try check(arguments, log)
             try configuration.pages?.checkActs(configuration.database)
-            return try serve(configuration, schema, log)
+            return try serve(configuration, schema, log, NotifySocket(environment: arguments.environment))
         })
 
     /// Checks whether this login can run jobs. Its connection ends afterwards.
@@ -56,9 +57,11 @@ enum RunCommand {
     /// - Parameters:
     ///   - schema: checks the schema again when a statement fails; nil: no check.
     ///   - log: the log to write to; nil: a new one.
+    ///   - notifySocket: the service manager that started this process; nil: none did.
     ///   - onEvent: gets each logged event, on the loop's thread.
     static func serve(
         _ configuration: RunConfiguration, _ schema: SchemaCheck? = nil, _ log: SharedLog? = nil,
+        _ notifySocket: NotifySocket? = nil,
         onEvent: @escaping @Sendable (EngineEvent) -> Void = { _ in }
     ) throws(CommandError) -> ExitCode {
         let log = log ?? SharedLog(configuration.logFormat)
@@ -92,6 +95,7 @@ enum RunCommand {
         }
         engine.workerHealth = server?.workerHealth
         engine.schema = schema
+        engine.notifySocket = notifySocket
         let loop: RunLoop
         do throws(EngineError) {
             loop = try RunLoop(engine)
