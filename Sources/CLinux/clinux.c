@@ -11,6 +11,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static char *no_arguments[] = {NULL};
+static char **arguments = no_arguments;
+
+// The C library passes the arguments of main to constructors too.
+__attribute__((constructor)) static void keep_arguments(int count, char **words) {
+    if (count > 0) arguments = words;
+}
+
+char **clinux_arguments(void) { return arguments; }
+
 int clinux_pipe(int *read_end, int *write_end) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -1;

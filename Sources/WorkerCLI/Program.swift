@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 internal import JobModel
 
@@ -72,6 +73,17 @@ public enum Program {
         CommandError(
             .internalError,
             "standard output: \(Terminal.reason(number)); the command is done, but its output is incomplete")
+    }
+
+    /// The words of the command line behind the program's name. C: the arguments of `main`.
+    public static func arguments() -> [String] {
+        var words: [String] = []
+        var next = unsafe clinux_arguments()
+        while let word = unsafe next.pointee {
+            words.append(unsafe String(cString: word))
+            unsafe next += 1
+        }
+        return Array(words.dropFirst())
     }
 
     private static func environmentVariables() -> [String: String] {

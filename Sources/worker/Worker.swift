@@ -7,6 +7,6 @@ internal import WorkerCLI
 @main
 struct Worker {
     static func main() {
-        exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+        exit(Program.run(Program.arguments()).rawValue)
     }
 }

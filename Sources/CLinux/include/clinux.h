@@ -12,6 +12,8 @@
 #include <spawn.h>
 #include <stdbool.h>
 
+// The arguments of main, up to a null pointer. Swift reads them from /proc, which may be missing in a chroot.
+char *_Nullable *_Nonnull clinux_arguments(void);
 // pipe2(2) with O_CLOEXEC, so that no child of another thread inherits an end.
 int clinux_pipe(int *_Nonnull read_end, int *_Nonnull write_end);
 // For posix_spawn: the child closes all descriptors from 3 and works in "/".
