@@ -9,10 +9,10 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build generate demo test compat lint bench soak clean
+.PHONY: help setup parts build generate demo test compat lint bench soak deb package-check package-test clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
 	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
@@ -56,6 +56,17 @@ soak: setup ## Run the tests with all rounds of the long ones
 	@# These tests check times to the second and the millisecond, so no other test may run at the same time.
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter LaneLimitTests
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
+
+# debhelper and lintian come from Debian, so this needs root the first time.
+deb: build ## Build the Debian package in .build/deb, and check it with lintian
+	@scripts/setup.sh --for-packages
+	@scripts/build_deb.sh $(WORKER)
+
+package-check: deb ## Check the package without installing it: its files, unit, manual and completions
+	@scripts/check_package.sh
+
+package-test: package-check ## Install the package and the image's tree in clean roots, as root, and run jobs there
+	@scripts/test_packages.sh $(WORKER)
 
 clean: ## Remove what was built and set up: .build and .postrider
 	rm -rf .build .postrider

@@ -58,7 +58,7 @@ licence_lines() {
             echo "$file: its first line (second after #!) must name the licence"
             status=1
         fi
-    done < <(files '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' .ci/run Makefile Dockerfile '*.yml' ':!Package.swift')
+    done < <(files '*.swift' '*.sql' '*.c' '*.h' '*.sh' '*.py' .ci/run Makefile Dockerfile '*.yml' 'ops/*.yaml' 'ops/*.service' ':!Package.swift')
     return $status
 }
 
@@ -138,7 +138,8 @@ check 'prose' .postrider/venv/bin/python scripts/check_prose.py
 check 'messages' .postrider/venv/bin/python scripts/list_messages.py --check
 check 'C files without circles' .postrider/venv/bin/python scripts/check_c_files.py
 check 'shell syntax' shell_syntax
-check 'yamllint' .postrider/venv/bin/python -m yamllint --strict docker-compose.yml
+check 'yamllint' .postrider/venv/bin/python -m yamllint --strict docker-compose.yml ops
+check 'Kubernetes manifests' .postrider/venv/bin/python -B scripts/check_manifests.py
 check 'imports are declared' swift build --build-tests --explicit-target-dependency-import-check error
 
 exit $failed

@@ -3,15 +3,18 @@
 # Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
 # setup.sh --without-browser leaves out the packages that only some tests need: a browser (350 MB) for the dashboard,
 # Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md, zsh and fish (45 MB) for completions.
+# setup.sh --for-packages installs the packages that build and check the Debian package, as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 without_browser=no
+for_packages=no
 case ${1-} in
 '') ;;
 --without-browser) without_browser=yes ;;
+--for-packages) without_browser=yes for_packages=yes ;;
 *)
-    echo "setup: $1 is not known; there is --without-browser" >&2
+    echo "setup: $1 is not known; there are --without-browser and --for-packages" >&2
     exit 64
     ;;
 esac
@@ -49,6 +52,7 @@ missing_packages() {
     fi
     # Without root they are not asked for. Tests and examples that need a missing one are then skipped.
     if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
+    if [[ $for_packages == yes ]]; then for_some_tests=(debhelper lintian man-db systemd debootstrap systemd-container); fi
     for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
