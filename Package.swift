@@ -117,7 +117,7 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["PrivateCluster", "Reactor", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "JobStoreTests", dependencies: ["JobStore", "JobModel", "PGClient", "PrivateCluster", "Migrations", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EngineTests", dependencies: ["Engine", "HTTPAgent", "JobModel", "JobStore", "PGClient", "Reactor", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "AdminTests", dependencies: ["Admin", "PGClient", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "AdminTests", dependencies: ["Admin", "Engine", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -60,6 +60,17 @@ comment on column postrider.schedules.last_missed_reason is 'why the tick at las
 comment on column postrider.schedules.created_at is 'when the row was inserted';
 comment on column postrider.schedules.created_by is 'role that inserted the row; its jobs have the same created_by';
 
+create table postrider_internal.schedule_runs (
+  job_id bigint primary key,
+  schedule text not null,
+  succeeded_at timestamptz
+);
+create index schedule_runs_schedule on postrider_internal.schedule_runs (schedule, job_id);
+comment on table postrider_internal.schedule_runs is
+  'the last success of each schedule, and up to ten later jobs that have not succeeded';
+comment on column postrider_internal.schedule_runs.succeeded_at is
+  'when the job ended succeeded; null: it has not, or the leader has not seen it yet';
+
 create type postrider_internal.cron_plan as (
   seconds text,                            -- one character for each value from the lowest: 1 matches, 0 does not
   minutes text,

@@ -26,6 +26,17 @@ comment on column postrider_internal.job_deltas.samples is
 comment on column postrider_internal.job_deltas.ended is
   'ids of requests that ended, kept while client_limits has rows; negative: the request runs again';
 
+-- A worker counts the jobs that it ends in its own metrics. The leader counts the others in its own metrics, from here.
+create table postrider_internal.unreported_ends (
+  id bigint generated always as identity primary key,
+  queue text not null,
+  service text not null,                   -- empty: the jobs have no service
+  state "char" not null,
+  jobs int not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+comment on table postrider_internal.unreported_ends is
+  'requests that ended without a report to their worker, until the leader counts them in its metrics';
+
 create table postrider_internal.job_totals (
   minute timestamptz not null,
   queue text not null,

@@ -3,6 +3,7 @@
 internal import CHTTPServer
 public import Engine
 internal import Glibc
+internal import JobModel
 public import PGClient
 
 /// Serves a worker's pages on separate threads: `/healthz`, `/readyz`, `/metrics` and the dashboard.
@@ -12,6 +13,8 @@ public import PGClient
 public final class AdminServer: Sendable {
     /// The state that the worker's loop writes and the pages read.
     public let workerHealth = WorkerHealth()
+    /// The counters and histograms that the worker's loop writes and `/metrics` shows.
+    public let workerMetrics = WorkerMetrics()
     private let slots: Int
     private let gate: AdminGate
     private let fleet: ReadOnlyDatabase
@@ -102,6 +105,8 @@ public final class AdminServer: Sendable {
 
     private var metrics: String {
         var metrics = MetricsText()
+        metrics.family("postrider_build_info", .gauge, "1, with the version of this worker.")
+        metrics.sample("postrider_build_info", ["version": "\(ProductVersion.current)"], 1)
         metrics.single("postrider_worker_slots", .gauge, "Calls that this worker may have in flight.", Double(slots))
         metrics.single(
             "postrider_worker_calls_in_flight", .gauge, "Calls that this worker has in flight.",
@@ -113,12 +118,7 @@ public final class AdminServer: Sendable {
         metrics.single(
             "postrider_worker_ready", .gauge, "1 while this worker claims jobs.",
             workerHealth.condition == .ready ? 1 : 0)
-        metrics.family(
-            "postrider_calls_total", .counter,
-            "Calls that this worker has ended, by class of status; none: no complete answer.")
-        for (answer, calls) in workerHealth.ended {
-            metrics.sample("postrider_calls_total", ["answer": answer], Double(calls))
-        }
+        CounterMetrics.append(workerMetrics.counters, to: &metrics)
         // Only one collector reads at a time. Another one gives up after 0.5 s (50 checks), so a hanging database
         // blocks few threads.
         let fleet = (try? fleet.read(waits: 50, FleetMetrics.read)).flatMap(\.self)

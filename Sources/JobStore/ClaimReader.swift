@@ -24,6 +24,7 @@ public struct ClaimReader: Sendable {
         var job = ClaimedJob(
             lease: lease, call: nil, isAtMostOnce: result.bool(row, Column.atMostOnce), okStatuses: .success,
             rekey: result.int16(row, Column.rekey))
+        job.waited = result.microseconds(row, Column.waited)
         if result.bool(row, Column.isMember) { job.followUp.insert(.tree) }
         if result.bool(row, Column.hasCallbacks) { job.followUp.insert(.outcome) }
         if !result.isNull(row, Column.largeBody) {

@@ -21,6 +21,10 @@ public struct FinishedAttempt: Sendable {
     public var credential: String?
     /// The version of its token.
     public var credentialVersion: Int64?
+    /// The name of the job's service; nil: none.
+    public var service: String?
+    /// How long the job had been due when it was claimed, in microseconds. Nil unless this is the first attempt.
+    public var waited: Int64?
     /// Set while its answer waits for the judging session.
     public var expensive: ExpensiveJudgement?
     /// Whether the answer is a cached one. The database has it.

@@ -47,6 +47,7 @@ public struct PrepareReader: Sendable {
         _ job: ClaimedJob, _ result: borrowing PGResult, _ row: Int, longBody body: [UInt8]? = nil
     ) -> ClaimedJob {
         var job = job
+        job.service = result.optionalText(row, Column.service)
         job.okStatuses = CallReader.okStatuses(result, row, Column.okStatuses)
         job.checksXML = result.bool(row, Column.checksXML)
         job.isJudged = result.bool(row, Column.isJudged)

@@ -249,7 +249,7 @@ public enum StoreCalls {
         parameters.append(bool: fromStart)
     }
 
-    /// `fold`: changes with an id above `after`.
+    /// `fold` and `take_unreported_ends`: rows with an id above `after`.
     public static func fold(worker: Int32, epoch: Int64, after: Int64, into parameters: inout PGParameters) {
         duty(worker: worker, epoch: epoch, into: &parameters)
         parameters.append(int64: after)

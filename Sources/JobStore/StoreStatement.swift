@@ -14,7 +14,8 @@ public enum StoreStatement {
     public static let claim = PGStatement(
         "claim", ClaimColumn.self, "from postrider_internal.claim($1,$2,$3,$4,$5,$6,$7,$8,$9)")
     /// Stores the results of attempts.
-    public static let finish = PGStatement("finish", value: "postrider_internal.finish($1,$2,$3)")
+    public static let finish = PGStatement(
+        "finish", FinishColumn.self, "from postrider_internal.finish($1,$2,$3)")
     /// Limits each wait for a lock to 20 ms in this transaction. The worker sends it while another transaction holds
     /// rows of running jobs.
     public static let shortLockTimeout = PGStatement(
@@ -26,12 +27,14 @@ public enum StoreStatement {
     public static let prepare = PGStatement(
         "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8,$9)")
     /// Judges attempts and stores their results.
-    public static let judge = PGStatement("judge", value: "postrider_internal.judge($1,$2,$3)")
+    public static let judge = PGStatement(
+        "judge", FinishColumn.self, "from postrider_internal.judge($1,$2,$3)")
     /// Judges one attempt on the judging session.
-    public static let judgeAlone = PGStatement("judge_alone", value: "postrider_internal.judge_alone($1,$2,$3)")
+    public static let judgeAlone = PGStatement(
+        "judge_alone", FinishColumn.self, "from postrider_internal.judge_alone($1,$2,$3)")
     /// Judges a cached answer on the judging session.
     public static let judgeCached = PGStatement(
-        "judge_cached", value: "postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
+        "judge_cached", FinishColumn.self, "from postrider_internal.judge_cached($1,$2,$3,$4,$5,$6,$7)")
     /// Begins members of one batch or chain whose start is expensive, on the judging session.
     public static let judgeTree = PGStatement(
         "judge_tree", JudgeTreeColumn.self, "from postrider_internal.judge_tree($1)")
@@ -126,6 +129,13 @@ public enum StoreStatement {
     /// Folds at most 10,000 rows of counters, and returns jobs that have failed.
     public static let fold = PGStatement(
         "fold", FoldColumn.self, "from postrider_internal.fold($1,$2,$3,10000)")
+    /// Takes at most 10,000 rows of ends that no worker has counted.
+    public static let takeUnreportedEnds = PGStatement(
+        "take_unreported_ends", UnreportedEndColumn.self,
+        "from postrider_internal.take_unreported_ends($1,$2,$3,10000)")
+    /// Returns the labels of tracks for the metrics.
+    public static let trackLabels = PGStatement(
+        "track_labels", TrackLabelColumn.self, "from postrider_internal.track_labels($1)")
     /// Removes tracks that have had no rows for a day, out of the next 2,000 tracks.
     public static let removeTracks = PGStatement(
         "remove_tracks", RemoveTracksColumn.self, "from postrider_internal.remove_tracks($1,$2,$3,2000)")
@@ -153,7 +163,8 @@ public enum StoreStatement {
         enlist, claim, claimOne, finish, shortLockTimeout, lockedLeases, prepare, judge, judgeAlone, judgeCached,
         judgeTree, limitJudging, survey, acquireLanePermits, beat, setIdle, takeAborts, reportCalls, settle,
         limitTime, beginJob, conclude, deferNextOutcome, endSession, idleProcess, workLeft, leave, lead,
-        runQueueDuties, tick, reap, expire, fold, removeTracks, nextCredentialTasks, storeSealedSecrets,
+        runQueueDuties, tick, reap, expire, fold, takeUnreportedEnds, trackLabels, removeTracks, nextCredentialTasks,
+        storeSealedSecrets,
         readRefreshAnswer, storeRefresh, extendPartitions, prune,
     ]
 }

@@ -30,6 +30,10 @@ extension PGResult {
     @inlinable
     public func timestamp(_ row: Int, _ column: some PGColumn) -> PGTimestamp { timestamp(row, column.rawValue) }
 
+    /// An `interval` in microseconds. Nil for NULL.
+    @inlinable
+    public func microseconds(_ row: Int, _ column: some PGColumn) -> Int64? { microseconds(row, column.rawValue) }
+
     /// A `text`, or another type whose binary form is its text: varchar, name, json, enums.
     @inlinable
     public func text(_ row: Int, _ column: some PGColumn) -> String { text(row, column.rawValue) }

@@ -92,6 +92,19 @@ internal import CPostgres
         PGTimestamp(microseconds: int64(row, column))
     }
 
+    /// An `interval` in microseconds, with days of 24 hours and months of 30 days. Nil for NULL.
+    public func microseconds(_ row: Int, _ column: Int) -> Int64? {
+        let value = unsafe bytesOf(row, column)
+        guard value.count == 16 else {
+            assert(unsafe value.isEmpty, "column \(column) is no interval")
+            return nil
+        }
+        let time = unsafe Int64(bigEndian: value.loadUnaligned(as: Int64.self))
+        let days = unsafe Int32(bigEndian: value.loadUnaligned(fromByteOffset: 8, as: Int32.self))
+        let months = unsafe Int32(bigEndian: value.loadUnaligned(fromByteOffset: 12, as: Int32.self))
+        return time &+ (Int64(days) &+ Int64(months) &* 30) &* 86_400_000_000
+    }
+
     /// A `text`, or another type whose binary form is its text: varchar, name, json, enums.
     public func text(_ row: Int, _ column: Int) -> String {
         unsafe String(decoding: bytesOf(row, column), as: UTF8.self)

@@ -70,4 +70,75 @@ struct FleetMetricsTests {
         }
         #expect(try lines() == ["postrider_restores 2", "postrider_last_restore_timestamp_seconds 86400"])
     }
+
+    /// The samples of a family.
+    private func samples(_ family: String, _ queue: borrowing TestQueue) throws -> [String] {
+        try FleetMetrics.read(queue.connection).text.split(separator: "\n").filter { $0.hasPrefix(family) }
+            .map { String($0.dropFirst(family.count)) }
+    }
+
+    @Test func `paused lanes have the value 1 and further lanes share one sample`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.lanes (name, rate_limit) values ('limited', 5);
+            insert into postrider.lanes (name, paused_until) values ('after a 429', now() - interval '1 s');
+            select postrider.pause_lane('a');
+            insert into postrider_internal.lane_pauses values ('b', now() + interval '1 min', 'busy');
+            """)
+        #expect(
+            try samples("postrider_lane_paused", queue) == [
+                "{lane=\"a\"} 1", "{lane=\"b\"} 1", "{lane=\"limited\"} 0",
+            ])
+        try queue.connection.execute("select postrider.pause_lane('c' || i) from generate_series(1, 300) i")
+        let all = try samples("postrider_lane_paused", queue)
+        #expect(all.count == 201)
+        #expect(all.last == "{lane=\"other\"} 1")
+    }
+
+    @Test func `a credential has the value 1 in its present state only`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.credentials (name, kind) select 'c' || lpad(i::text, 3, '0'), 'bearer' from generate_series(1, 201) i"
+        )
+        let all = try samples("postrider_credential_state", queue)
+        #expect(
+            all.prefix(4) == [
+                "{credential=\"c001\",state=\"active\"} 0", "{credential=\"c001\",state=\"refreshing\"} 0",
+                "{credential=\"c001\",state=\"cooldown\"} 0", "{credential=\"c001\",state=\"logged_off\"} 1",
+            ])
+        #expect(all.count == 804)
+        #expect(all.last == "{credential=\"other\",state=\"logged_off\"} 1")
+    }
+
+    @Test func `the last success of a schedule stays after later failures and after its job is deleted`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            "insert into postrider.schedules (name, cron, spec) values ('a', '@yearly', '{\"url\": \"http://h/\"}')")
+        func run(_ state: String, at time: Int) throws -> Int64 {
+            let job = try queue.number("select postrider.run_schedule('a')")
+            try queue.connection.execute(
+                """
+                delete from postrider_internal.ready;
+                insert into postrider_internal.results (job_id, attempt, track, state, finished_at)
+                values (\(job), 1, 0, '\(state)', to_timestamp(\(time)))
+                """)
+            return job
+        }
+        let family = "postrider_schedule_last_success_timestamp_seconds"
+        #expect(try samples(family, queue).isEmpty)
+        let first = try run("s", at: 1_000)
+        #expect(try samples(family, queue) == ["{schedule=\"a\"} 1000"])
+        try queue.connection.execute("select postrider_internal.fold_schedule_runs()")
+        try queue.connection.execute("delete from postrider_internal.results where job_id = \(first)")
+        for time in 0..<20 { _ = try run("f", at: 2_000 + time) }
+        #expect(try samples(family, queue) == ["{schedule=\"a\"} 1000"])
+        #expect(try queue.number("select count(*) from postrider_internal.schedule_runs") == 11)
+        _ = try run("s", at: 3_000)
+        try queue.connection.execute("select postrider_internal.fold_schedule_runs()")
+        #expect(try samples(family, queue) == ["{schedule=\"a\"} 3000"])
+        #expect(try queue.number("select count(*) from postrider_internal.schedule_runs") == 1)
+        try queue.connection.execute("delete from postrider.schedules; select postrider_internal.fold_schedule_runs()")
+        #expect(try queue.number("select count(*) from postrider_internal.schedule_runs") == 0)
+    }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import JobModel
 import Testing
 
 @testable import Engine
@@ -22,18 +21,6 @@ struct WorkerHealthTests {
         #expect(workerHealth.condition(now: moment) == condition)
         #expect(workerHealth.condition(now: moment + 29_999_999_999) == condition)
         #expect(workerHealth.condition(now: moment + 30_000_000_000) == .stalled(seconds: 30))
-    }
-
-    @Test func `ended calls are counted by the class of their status`() {
-        let workerHealth = WorkerHealth()
-        for status in [200, 204, 299, 304, 404, 500, 599, 101, 700] {
-            workerHealth.callEnded(CallOutcome(.response(HTTPResponse(status: status))))
-        }
-        workerHealth.callEnded(CallOutcome(.failure(CallFailure(.timeout, "no answer", sent: .maybe))))
-        #expect(
-            workerHealth.ended.map { "\($0.answer) \($0.calls)" } == [
-                "1xx 1", "2xx 3", "3xx 1", "4xx 1", "5xx 3", "none 1",
-            ])
     }
 
     @Test func `a worker that has not started counts as disconnected`() {

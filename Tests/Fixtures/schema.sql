@@ -366,6 +366,16 @@ ALTER TABLE postrider_internal.tree_deltas ALTER COLUMN id ADD GENERATED ALWAYS 
 );
 GRANT ALL ON SEQUENCE postrider_internal.tree_deltas_id_seq TO postrider_worker;
 
+ALTER TABLE postrider_internal.unreported_ends ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.unreported_ends_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider_internal.unreported_ends_id_seq TO postrider_worker;
+
 ALTER TABLE postrider_internal.workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.workers_id_seq
     START WITH 1
@@ -1799,6 +1809,16 @@ CREATE INDEX results_overflow_finished_at_job_id_idx ON postrider_internal.resul
 CREATE INDEX results_overflow_state_job_id_idx ON postrider_internal.results_overflow USING btree (state, job_id) WHERE (state <> 's'::"char");
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results_overflow TO postrider_worker;
 
+CREATE TABLE postrider_internal.schedule_runs (
+    job_id bigint NOT NULL,
+    schedule text NOT NULL,
+    succeeded_at timestamp with time zone
+);
+ALTER TABLE ONLY postrider_internal.schedule_runs
+    ADD CONSTRAINT schedule_runs_pkey PRIMARY KEY (job_id);
+CREATE INDEX schedule_runs_schedule ON postrider_internal.schedule_runs USING btree (schedule, job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.schedule_runs TO postrider_worker;
+
 CREATE TABLE postrider_internal.scheduled (
     at_most_once boolean DEFAULT false NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
@@ -2102,6 +2122,18 @@ CREATE UNLOGGED TABLE postrider_internal.uncacheable_keys (
 ALTER TABLE ONLY postrider_internal.uncacheable_keys
     ADD CONSTRAINT uncacheable_keys_pkey PRIMARY KEY (key);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.uncacheable_keys TO postrider_worker;
+
+CREATE TABLE postrider_internal.unreported_ends (
+    id bigint NOT NULL,
+    jobs integer NOT NULL,
+    queue text NOT NULL,
+    service text NOT NULL,
+    state "char" NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.unreported_ends
+    ADD CONSTRAINT unreported_ends_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.unreported_ends TO postrider_worker;
 
 CREATE TABLE postrider_internal.webhooks (
     job_id bigint NOT NULL,
@@ -3918,7 +3950,7 @@ CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.ser
 REVOKE ALL ON FUNCTION postrider_internal.choose_server FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_has_no_finish boolean, p_lanes integer[], p_leases_only boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint)
+CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_has_no_finish boolean, p_lanes integer[], p_leases_only boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint, waited interval)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4921,7 +4953,7 @@ CREATE FUNCTION postrider_internal.find_ready_row(p_id bigint) RETURNS TABLE(spo
 REVOKE ALL ON FUNCTION postrider_internal.find_ready_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_has_waits boolean DEFAULT true) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_has_waits boolean DEFAULT true, OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4941,6 +4973,18 @@ CREATE FUNCTION postrider_internal.finish_nonfinal(p_worker integer, p_left post
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.finish_nonfinal FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.finish_nonfinal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.finish_unreported(p_worker integer, p_attempts postrider_internal.finished_attempt[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.finish_unreported FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.finish_unreported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.first_attempt_at(p_job bigint) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
@@ -4986,6 +5030,17 @@ CREATE FUNCTION postrider_internal.fold_retries(p_lanes text[], p_calls bigint[]
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fold_retries FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fold_retries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fold_schedule_runs() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fold_schedule_runs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_schedule_runs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.fold_servers(p_now timestamp with time zone, p_server integer[], p_is_full boolean) RETURNS integer
     LANGUAGE plpgsql
@@ -5770,7 +5825,7 @@ CREATE FUNCTION postrider_internal.jsonpath_text_defect(p_path text) RETURNS tex
 REVOKE ALL ON FUNCTION postrider_internal.jsonpath_text_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.jsonpath_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[], OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5782,7 +5837,7 @@ CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p
 REVOKE ALL ON FUNCTION postrider_internal.judge FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.judge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge_alone(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_alone(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[], OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5804,7 +5859,7 @@ CREATE FUNCTION postrider_internal.judge_by_rule(p_attempt postrider_internal.fi
 REVOKE ALL ON FUNCTION postrider_internal.judge_by_rule FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.judge_by_rule TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text, OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5919,6 +5974,17 @@ CREATE FUNCTION postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, 
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.large_body_bytes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.large_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.last_successes(p_limit integer) RETURNS TABLE(schedule text, succeeded_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.last_successes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.last_successes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.lead(p_worker integer) RETURNS bigint
     LANGUAGE plpgsql
@@ -6475,7 +6541,7 @@ CREATE FUNCTION postrider_internal.postpone_refresh(p_credential text, p_forced_
 REVOKE ALL ON FUNCTION postrider_internal.postpone_refresh FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.postpone_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[], p_stubs_only boolean DEFAULT false, p_stub jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[])
+CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[], p_stubs_only boolean DEFAULT false, p_stub jsonb[] DEFAULT NULL::jsonb[]) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], service text)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6718,6 +6784,13 @@ CREATE FUNCTION postrider_internal.record_prune(p_first bigint, p_last bigint, p
 REVOKE ALL ON FUNCTION postrider_internal.record_prune FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.record_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.record_schedule_run(p_schedule text, p_job bigint) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_schedule_run FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_schedule_run TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6743,6 +6816,18 @@ CREATE FUNCTION postrider_internal.record_token_refused(p_refresh postrider_inte
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.record_token_refused FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.record_token_refused TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.record_unreported_ends(p_jobs bigint[], p_states "char"[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_unreported_ends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_unreported_ends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.referencing_tables() RETURNS SETOF regclass
     LANGUAGE sql STABLE
@@ -7722,6 +7807,14 @@ CREATE FUNCTION postrider_internal.take_stubs(p_worker integer, p_track integer[
 REVOKE ALL ON FUNCTION postrider_internal.take_stubs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.take_stubs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.take_unreported_ends(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, queue text, service text, state text, jobs bigint)
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.take_unreported_ends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_unreported_ends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.target_defect(p_job postrider.jobs, p_service postrider.services, p_is_new boolean, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7863,6 +7956,14 @@ CREATE FUNCTION postrider_internal.track_counts() RETURNS TABLE(track integer, r
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.track_counts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.track_counts TO postrider_admin, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.track_labels(p_tracks integer[]) RETURNS TABLE(track integer, queue text, lane_group text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.track_labels FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.track_labels TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.track_lanes() RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER

@@ -57,7 +57,7 @@ public struct PageReader: Sendable {
             sys.exit()
         seen = set()
         for family in text_string_to_metric_families(text):
-            assert family.name not in seen and family.documentation and family.type in ("gauge", "counter", "summary"), family
+            assert family.name not in seen and family.documentation and family.type in ("gauge", "counter", "summary", "histogram"), family
             seen.add(family.name)
             for sample in family.samples:
                 assert sample.name.endswith("_total") == (family.type == "counter"), sample

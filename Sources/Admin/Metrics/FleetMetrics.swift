@@ -8,7 +8,9 @@ enum FleetMetrics {
     static func read(_ connection: borrowing PGConnection) throws(PGError) -> MetricsText {
         var metrics = MetricsText()
         try QueueMetrics.append(from: connection, to: &metrics)
-        try WorkerMetrics.append(from: connection, to: &metrics)
+        try LaneMetrics.append(from: connection, to: &metrics)
+        try CredentialMetrics.append(from: connection, to: &metrics)
+        try WorkerStateMetrics.append(from: connection, to: &metrics)
         try ClientMetrics.append(from: connection, to: &metrics)
         try RestoreMetrics.append(from: connection, to: &metrics)
         try FailureMetrics.append(from: connection, to: &metrics)

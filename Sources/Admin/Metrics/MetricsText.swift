@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Engine
+
 /// Metrics in Prometheus' text format, version 0.0.4. Each family has its help and type.
 struct MetricsText {
     /// The type of a family.
@@ -10,6 +12,8 @@ struct MetricsText {
         case counter
         /// Quantiles of observations, without a sum and a count.
         case summary
+        /// Durations in buckets, which only grow.
+        case histogram
     }
 
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -24,12 +28,29 @@ struct MetricsText {
 
     /// Adds a sample to the current family.
     mutating func sample(_ name: String, _ labels: KeyValuePairs<String, String>, _ value: Double) {
-        text += name
-        if !labels.isEmpty {
-            text += "{"
-            text += labels.map { "\($0.key)=\"\(MetricsText.escaped($0.value))\"" }.joined(separator: ",")
-            text += "}"
+        let texts = labels.map { "\($0.key)=\"\(MetricsText.escaped($0.value))\"" }
+        line(name, texts.joined(separator: ","), value)
+    }
+
+    /// Adds the buckets, the sum and the count of a histogram to the current family.
+    mutating func histogram(_ name: String, _ labels: KeyValuePairs<String, String>, _ histogram: Histogram) {
+        let texts = labels.map { "\($0.key)=\"\(MetricsText.escaped($0.value))\"" }.joined(separator: ",")
+        let start = texts.isEmpty ? "" : texts + ","
+        var count = 0
+        for (bucket, number) in histogram.counts.enumerated() {
+            count += number
+            let bound =
+                bucket < histogram.bounds.count
+                ? MetricsText.number(Double(histogram.bounds[bucket]) / 1_000_000) : "+Inf"
+            line("\(name)_bucket", "\(start)le=\"\(bound)\"", Double(count))
         }
+        line("\(name)_sum", texts, histogram.seconds)
+        line("\(name)_count", texts, Double(count))
+    }
+
+    private mutating func line(_ name: String, _ labels: String, _ value: Double) {
+        text += name
+        if !labels.isEmpty { text += "{\(labels)}" }
         text += " \(MetricsText.number(value))\n"
     }
 

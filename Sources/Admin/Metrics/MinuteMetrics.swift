@@ -2,15 +2,13 @@
 
 internal import PGClient
 
-/// The jobs that ended in the last whole minute, with the percentiles of their waits and calls.
+/// The percentiles of the waits and calls in the last whole minute.
 enum MinuteMetrics {
     private enum Column: Int, PGColumn {
-        case finished, failed, waitP50, waitP95, waitP99, callP50, callP95, callP99
+        case waitP50, waitP95, waitP99, callP50, callP95, callP99
 
         var sql: StaticString {
             switch self {
-            case .finished: "finished"
-            case .failed: "failed"
             case .waitP50: "wait_p50_ms::float8 as wait_p50"
             case .waitP95: "wait_p95_ms::float8 as wait_p95"
             case .waitP99: "wait_p99_ms::float8 as wait_p99"
@@ -30,19 +28,14 @@ enum MinuteMetrics {
 
     static func append(from connection: borrowing PGConnection, to metrics: inout MetricsText) throws(PGError) {
         let times = try connection.query(query)
-        let hasAny = times.rowCount > 0
-        metrics.single(
-            "postrider_finished_jobs", .gauge, "Jobs that ended in the last whole minute.",
-            hasAny ? Double(times.int64(0, Column.finished)) : 0)
-        metrics.single(
-            "postrider_failed_jobs", .gauge, "Jobs that failed, expired or ended unknown in the last whole minute.",
-            hasAny ? Double(times.int64(0, Column.failed)) : 0)
-        guard hasAny else { return }
+        guard times.rowCount > 0 else { return }
         append(
-            "postrider_wait_seconds", "Time from due to the first attempt, in a sample of the last whole minute.",
+            "postrider_recent_wait_seconds",
+            "Time from due to the first attempt, in a sample of the last whole minute.",
             [(.waitP50, "0.5"), (.waitP95, "0.95"), (.waitP99, "0.99")], of: times, to: &metrics)
         append(
-            "postrider_call_seconds", "Duration of the calls that ended jobs, in a sample of the last whole minute.",
+            "postrider_recent_call_seconds",
+            "Duration of the calls that ended jobs, in a sample of the last whole minute.",
             [(.callP50, "0.5"), (.callP95, "0.95"), (.callP99, "0.99")], of: times, to: &metrics)
     }
 

@@ -2,11 +2,10 @@
 
 internal import PGClient
 
-/// The jobs of each queue by state, its oldest ready job, and whether it is paused or has a worker.
+/// The unfinished jobs of each queue by state, its oldest ready job, and whether it is paused or has a worker.
 enum QueueMetrics {
     private enum Column: Int, PGColumn {
         case queue, ready, scheduled, running, waiting
-        case succeeded, failed, cancelled, expired, skipped, unknown
         case oldestReadySeconds, paused, hasWorker
 
         var sql: StaticString {
@@ -16,12 +15,6 @@ enum QueueMetrics {
             case .scheduled: "scheduled"
             case .running: "running"
             case .waiting: "waiting"
-            case .succeeded: "succeeded"
-            case .failed: "failed"
-            case .cancelled: "cancelled"
-            case .expired: "expired"
-            case .skipped: "skipped"
-            case .unknown: "unknown"
             case .oldestReadySeconds:
                 "coalesce(extract(epoch from oldest_ready_age), 0)::float8 as oldest_ready_seconds"
             case .paused: "paused"
@@ -34,15 +27,11 @@ enum QueueMetrics {
 
     /// The columns with the counts of jobs. Their names are the states.
     private static let standing = [Column.ready, .scheduled, .running, .waiting]
-    private static let ended = [Column.succeeded, .failed, .cancelled, .expired, .skipped, .unknown]
 
     static func append(from connection: borrowing PGConnection, to metrics: inout MetricsText) throws(PGError) {
         let queues = try connection.query(query)
         metrics.family("postrider_jobs", .gauge, "Jobs that have not ended, by queue and state.")
         append("postrider_jobs", standing, of: queues, to: &metrics)
-        // A gauge and not a counter, since a retry takes a job off again.
-        metrics.family("postrider_jobs_ended", .gauge, "Jobs that have ended, by queue and state.")
-        append("postrider_jobs_ended", ended, of: queues, to: &metrics)
         metrics.family("postrider_oldest_ready_seconds", .gauge, "How long the oldest ready job of a queue has waited.")
         for row in 0..<queues.rowCount {
             metrics.sample(

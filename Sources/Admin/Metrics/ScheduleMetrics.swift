@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// The ticks of schedules that made no job.
+/// The ticks of schedules that made no job, and the latest success of each schedule.
 enum ScheduleMetrics {
     private enum Column: Int, PGColumn {
         case name, missed, skipped, lastMissed
@@ -16,6 +16,20 @@ enum ScheduleMetrics {
             }
         }
     }
+
+    private enum SuccessColumn: Int, PGColumn {
+        case schedule, succeeded
+
+        var sql: StaticString {
+            switch self {
+            case .schedule: "schedule"
+            case .succeeded: "extract(epoch from succeeded_at)::float8 as succeeded"
+            }
+        }
+    }
+
+    private static let successes =
+        "select \(SuccessColumn.selectList) from postrider_internal.last_successes(1000) order by schedule"
 
     /// At most 1,000 schedules, by name. If there are more, the ones whose last missed tick is the latest.
     private static let query = """
@@ -47,6 +61,16 @@ enum ScheduleMetrics {
             metrics.sample(
                 "postrider_schedule_last_missed_timestamp_seconds", ["schedule": schedules.text(row, Column.name)],
                 schedules.float8(row, Column.lastMissed))
+        }
+        let successes = try connection.query(successes)
+        metrics.family(
+            "postrider_schedule_last_success_timestamp_seconds", .gauge,
+            "When the latest successful job of a schedule ended.")
+        for row in 0..<successes.rowCount {
+            metrics.sample(
+                "postrider_schedule_last_success_timestamp_seconds",
+                ["schedule": successes.text(row, SuccessColumn.schedule)],
+                successes.float8(row, SuccessColumn.succeeded))
         }
     }
 }

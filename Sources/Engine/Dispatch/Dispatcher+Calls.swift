@@ -75,7 +75,7 @@ extension Dispatcher {
     /// Ends a prepared job that this worker cannot call, for example without the key or the memory. Its slot is free.
     mutating func callRefused(slot: Int, _ verdict: Verdict, now: UInt64) {
         guard let job = releaseSlot(slot, now: now) else { return }
-        writes.put(FinishedAttempt(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp), now: now)
+        writes.put(FinishedAttempt(job, verdict), now: now)
     }
 
     /// Drops a call whose job was cancelled. Its answer is not judged, since the result of the job stands already.

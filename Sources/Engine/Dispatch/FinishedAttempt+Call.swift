@@ -8,6 +8,16 @@ extension FinishedAttempt {
     init(_ job: ClaimedJob, _ verdict: Verdict) {
         self.init(lease: job.lease, verdict: verdict, outcome: nil, followUp: job.followUp)
         isAtMostOnce = job.isAtMostOnce
+        describe(job)
+    }
+
+    /// Adds what the metrics need to know about the job.
+    ///
+    /// A member waits for its turn, a later page for the page before, and a later attempt for its retry. They say
+    /// nothing about the wait for a worker.
+    mutating func describe(_ job: ClaimedJob) {
+        service = job.service
+        waited = job.lease.attempt == 1 && job.rekey == 0 && !job.followUp.contains(.tree) ? job.waited : nil
     }
 
     /// The end of a call.
@@ -31,6 +41,7 @@ extension FinishedAttempt {
         }
         self.init(lease: job.lease, verdict: verdict, outcome: outcome, isJudged: job.isJudged, followUp: followUp)
         isAtMostOnce = job.isAtMostOnce
+        describe(job)
         server = job.server
         credential = job.credential?.name
         credentialVersion = job.credential?.version

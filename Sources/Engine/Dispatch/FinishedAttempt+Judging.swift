@@ -9,6 +9,7 @@ extension FinishedAttempt {
     /// The cached answer of a prepared job, which is not called.
     init(cachedAnswerOf job: ClaimedJob) {
         self.init(lease: job.lease, verdict: .success, outcome: nil, isJudged: true, followUp: job.followUp)
+        describe(job)
         expensive = job.expensive
         isCached = true
     }

@@ -106,7 +106,7 @@ struct JudgingWork {
     }
 
     /// The attempt that is being judged.
-    private var current: FinishedAttempt? {
+    var current: FinishedAttempt? {
         guard let underWay, !underWay.isVoid, case .attempt(let attempt) = underWay.task.work else { return nil }
         return attempt
     }

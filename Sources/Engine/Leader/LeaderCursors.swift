@@ -19,12 +19,15 @@ struct LeaderCursors {
     private var epoch: Int64?
     private var promoted: PGTimestamp?
     private var folded: Int64 = 0
+    /// The last taken row of `unreported_ends`.
+    private var takenEnd: Int64 = 0
     /// The last track that was checked for removal; 0 at the start of a round.
     var tracksReached: Int32 = 0
     /// When the next full run of each duty is due.
     private var fullPromoteAt: UInt64 = 0
     private var fullFoldAt: UInt64 = 0
     private var fullExpireAt: UInt64 = 0
+    private var fullTakeAt: UInt64 = 0
     /// Whether the duty under way started at the beginning.
     private var isFullFold = false
     private var isFullExpire = false
@@ -72,6 +75,18 @@ struct LeaderCursors {
         if isFullFold { fullFoldAt = now + 60 * LeaderCursors.fullInterval }
         folded = max(folded, id ?? 0)
     }
+
+    /// Begins to take unreported ends. Returns the id after which it starts.
+    mutating func takeEndsAfter(now: UInt64) -> Int64 {
+        guard now < fullTakeAt else {
+            fullTakeAt = now + 60 * LeaderCursors.fullInterval
+            return 0
+        }
+        return max(0, takenEnd - LeaderCursors.overlapDeltas)
+    }
+
+    /// Records a row of `unreported_ends` that was taken.
+    mutating func tookEnd(_ id: Int64) { takenEnd = max(takenEnd, id) }
 
     /// Begins expiring. True if it starts at the beginning.
     mutating func expiresFromStart(now: UInt64) -> Bool {

@@ -98,6 +98,11 @@ final class LeaderDuties {
                     worker: worker, epoch: epoch, after: cursors.foldAfter(now: now), into: &shared.parameters)
                 duties.send(.fold, StoreStatement.fold)
             }
+            if !duties.awaits(.takeUnreportedEnds) {
+                StoreCalls.fold(
+                    worker: worker, epoch: epoch, after: cursors.takeEndsAfter(now: now), into: &shared.parameters)
+                duties.send(.takeUnreportedEnds, StoreStatement.takeUnreportedEnds)
+            }
         }
         if isDue(&duties.schedule.partition, Schedule.partitionInterval) {
             StoreCalls.duty(worker: worker, epoch: epoch, into: &shared.parameters)
@@ -167,6 +172,15 @@ final class LeaderDuties {
                 StoreCalls.failedJobs(result), jobs: Int(result.int64(0, FoldColumn.jobs)), now: now)
             if found.rest > 0 { shared.log(.moreFailed(jobs: found.rest)) }
             for failed in found.toLog { shared.log(.jobFailed(failed)) }
+        case .takeUnreportedEnds:
+            for row in 0..<result.rowCount {
+                cursors.tookEnd(result.int64(row, UnreportedEndColumn.latest))
+                shared.configuration.workerMetrics?.ended(
+                    Int(result.int64(row, UnreportedEndColumn.jobs)),
+                    state: result.text(row, UnreportedEndColumn.state),
+                    queue: result.text(row, UnreportedEndColumn.queue),
+                    service: result.text(row, UnreportedEndColumn.service))
+            }
         case .expire:
             cursors.expired(now: now)
         case .removeTracks:

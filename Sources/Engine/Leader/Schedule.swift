@@ -25,6 +25,8 @@ struct Schedule {
     /// The interval after all tracks were checked: 60 s.
     static let tracksRest: UInt64 = 60_000_000_000
     static let partsInterval: UInt64 = 3_600_000_000_000
+    /// The interval at which the worker asks for the names of new tracks for its metrics: 1 s.
+    static let labelsInterval: UInt64 = 1_000_000_000
 
     var beat: UInt64 = 0
     var aborts: UInt64 = 0
@@ -38,6 +40,8 @@ struct Schedule {
     var tracks: UInt64 = 0
     /// The removal of abandoned partial downloads. It runs together with other duties, so it does not wake the loop.
     var parts: UInt64 = 0
+    /// The names of tracks for the metrics. They do not wake the loop either.
+    var labels: UInt64 = 0
 
     /// The earliest of the moments that concern this worker.
     ///

@@ -17,6 +17,7 @@ final class DutyLoop {
     private let permits: PermitDuty
     private let silence: SilenceCheck
     private let schema: SchemaGuard
+    private let labels: LabelDuty
     /// The rows that the database has about this worker's long calls.
     private var callReports = CallReports()
     /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
@@ -38,6 +39,7 @@ final class DutyLoop {
         self.permits = permits
         self.silence = silence
         self.schema = schema
+        labels = LabelDuty(shared, duties)
     }
 
     private var now: UInt64 { shared.now }
@@ -66,6 +68,7 @@ final class DutyLoop {
         leader.forgetDatabase()
         duties.trees = TreeCursor()
         permits.forgetDatabase()
+        shared.configuration.workerMetrics?.forgetTracks()
         credentials.workAnnounced()
     }
 
@@ -96,6 +99,7 @@ final class DutyLoop {
         if shared.configuration.filesRoot != nil, isDue(&duties.schedule.parts, Schedule.partsInterval) {
             shared.agent.expireParts()
         }
+        if isDue(&duties.schedule.labels, Schedule.labelsInterval) { labels.send() }
         if hasCallsToReport, isDue(&duties.schedule.progress, Schedule.progressInterval) { reportCalls(worker) }
         if settles {
             StoreCalls.settle(duties.trees.begin(leads: leader.leads, now: now), into: &shared.parameters)
@@ -239,8 +243,10 @@ final class DutyLoop {
         case .survey: shared.dispatcher.claims.surveyReturned(StoreCalls.surveyFound(result), now: now)
         case .acquireLanePermits: permits.granted(result)
         case .setIdle: shared.dispatcher.claims.listeningBegan()
-        case .lead, .runQueueDuties, .tick, .reap, .extendPartitions, .fold, .expire, .removeTracks:
+        case .lead, .runQueueDuties, .tick, .reap, .extendPartitions, .fold, .expire, .removeTracks,
+            .takeUnreportedEnds:
             leader.dutyDone(duty, result)
+        case .trackLabels: labels.returned(result)
         case .askAfterJobs: silence.jobsIdle(result)
         case .progress, .endSession, .credentials, .storeSealedSecrets, .readRefreshAnswer, .storeRefresh:
             break

@@ -45,6 +45,8 @@ public struct EngineConfiguration: Sendable {
     public var workerHealth: WorkerHealth?
     /// Receives reports for the service manager; nil: no manager has asked for them.
     public var notifySocket: NotifySocket?
+    /// Receives the counters and histograms of the worker; nil: nothing is counted.
+    public var workerMetrics: WorkerMetrics?
     /// Writes an event to the log. The loop's thread calls it.
     public var log: @Sendable (EngineEvent) -> Void
 

@@ -174,8 +174,11 @@ final class ExchangeLoop {
 
     /// Records the attempts that the database has stored or refused.
     func finishReturned(_ number: UInt64, _ result: borrowing PGResult) {
-        let (refused, followUp) = shared.dispatcher.finishReturned(
-            number, stored: result.int64s(0, PGValueColumn.value).count)
+        let done = result.int64s(0, FinishColumn.done)
+        if let metrics = shared.configuration.workerMetrics, let batch = shared.dispatcher.exchanges.batch(number) {
+            metrics.stored(batch.attempts, done: done, outcomes: result.text(0, FinishColumn.outcomes))
+        }
+        let (refused, followUp) = shared.dispatcher.finishReturned(number, stored: done.count)
         follow(followUp, refused: refused)
     }
 
@@ -232,7 +235,6 @@ final class ExchangeLoop {
             if call.slot >= shared.firstTokenSlot {
                 credentials.callEnded(slot: call.slot, call.outcome)
             } else {
-                shared.configuration.workerHealth?.callEnded(call.outcome)
                 shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
             if !ended.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {

@@ -88,7 +88,12 @@ final class JudgingLoop {
                 number, lane: result.optionalText(0, JudgeTreeColumn.lane),
                 hasMore: result.bool(0, JudgeTreeColumn.hasMore))
         }
-        let isStored = !result.int64s(0, PGValueColumn.value).isEmpty
+        let done = result.int64s(0, FinishColumn.done)
+        let isStored = !done.isEmpty
+        // A judgement that another worker number sent is made again, so it does not count.
+        if isStored, let metrics = shared.configuration.workerMetrics, let attempt = shared.dispatcher.judging.current {
+            metrics.stored([attempt], done: done, outcomes: result.text(0, FinishColumn.outcomes))
+        }
         guard let (refused, followUp) = shared.dispatcher.judgementReturned(number, isStored: isStored) else { return }
         exchanges.follow(followUp, refused: refused)
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JobModel
 internal import Reactor
 internal import Synchronization
 
@@ -34,10 +33,6 @@ public final class WorkerHealth: Sendable {
     private let refused = Atomic<Int>(0)
     /// Since when all results are refused; 0 if they are not.
     private let refusedSince = Atomic<UInt64>(0)
-    private let answers = Mutex([Int](repeating: 0, count: WorkerHealth.kinds.count))
-
-    /// The kinds of answers by the first digit of their status. The last kind is an incomplete or missing answer.
-    private static let kinds = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"]
 
     /// The state of a worker that is about to start.
     public init() {
@@ -50,12 +45,6 @@ public final class WorkerHealth: Sendable {
     /// Calls under way.
     public var calls: Int { inFlight.load(ordering: .relaxed) }
 
-    /// How many calls of jobs have ended since the start, by kind of answer: `1xx` to `5xx`, or `none` without a
-    /// complete answer.
-    public var ended: [(answer: String, calls: Int)] {
-        zip(WorkerHealth.kinds, answers.withLock { $0 }).map { (answer: $0, calls: $1) }
-    }
-
     /// The condition of the worker now.
     public var condition: Condition { condition(now: MonotonicClock.now) }
 
@@ -67,13 +56,6 @@ public final class WorkerHealth: Sendable {
         let since = refusedSince.load(ordering: .relaxed)
         guard since > 0, now >= since + WorkerHealth.refusalPatience else { return .ready }
         return .refused(results: waitingResults, seconds: Int((now - since) / 1_000_000_000))
-    }
-
-    /// Counts a call of a job that has ended.
-    func callEnded(_ outcome: CallOutcome) {
-        var kind = WorkerHealth.kinds.count - 1
-        if case .response(let response) = outcome.ending { kind = min(max(response.status / 100, 1), 5) - 1 }
-        answers.withLock { $0[kind] += 1 }
     }
 
     /// Records the end of a turn.

@@ -98,6 +98,10 @@ public struct ClaimedJob: Sendable {
     public var checksXML = false
     /// The chosen server of its service; nil if the service has none. Known once the call is prepared.
     public var server: ServerChoice?
+    /// The name of its service; nil: it has none, or the call is not prepared yet.
+    public var service: String?
+    /// How long it had been due when it was claimed, in microseconds; nil: not known.
+    public var waited: Int64?
     /// The body that is still in the database; nil: the claim has brought it, with at most 64 KiB.
     public var largeBody: LargeBody?
 

@@ -5,7 +5,7 @@ internal import PGClient
 /// The columns of `claim` and `claim_one`.
 enum ClaimColumn: Int, CallColumn {
     case track, seq, fence, jobID, attempt, atMostOnce, rekey, method, url, query, headers, bodyKind, body, form
-    case timeoutMs, maxResponse, okStatuses, isRich, isMember, hasCallbacks, largeBody
+    case timeoutMs, maxResponse, okStatuses, isRich, isMember, hasCallbacks, largeBody, waited
 
     var sql: StaticString {
         switch self {
@@ -30,6 +30,7 @@ enum ClaimColumn: Int, CallColumn {
         case .isMember: "is_member"
         case .hasCallbacks: "has_callbacks"
         case .largeBody: "large_body"
+        case .waited: "waited"
         }
     }
 
@@ -60,6 +61,7 @@ enum ClaimColumn: Int, CallColumn {
         case .isMember: "false as is_member"
         case .hasCallbacks: "r.has_callbacks"
         case .largeBody: "null::bigint as large_body"
+        case .waited: "now() - greatest(j.run_at, j.created_at) as waited"
         }
     }
 

@@ -8,7 +8,7 @@ enum PrepareColumn: Int, CallColumn {
     case idempotencyHeader, gzip, connectMs, firstByteMs, privateNetwork, proxy, interface, ca, certificate, key
     case pins, keepsCookies, cookies, parts, partBodies, downloadTo, sha256, checksXML, isJudged, hasHooks
     case webhookTime, hasPages, server, goesOn, credential, credentialKind, credentialVersion, sealed, secrets, place
-    case expensive, answerOptions, stub
+    case expensive, answerOptions, stub, service
 
     var sql: StaticString {
         switch self {
@@ -56,6 +56,7 @@ enum PrepareColumn: Int, CallColumn {
         case .expensive: "expensive"
         case .answerOptions: "answer_options"
         case .stub: "stub"
+        case .service: "service"
         }
     }
 

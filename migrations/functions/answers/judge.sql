@@ -8,8 +8,8 @@
 --
 -- too_expensive: the judging session gave up on this answer. No expression is evaluated here again.
 create or replace function postrider_internal.judge(p_worker int, p_app_version text,
-                                                    p_attempts postrider_internal.finished_attempt[])
-returns bigint[]
+                                                    p_attempts postrider_internal.finished_attempt[],
+                                                    out done bigint[], out outcomes text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -25,7 +25,6 @@ declare
   v_pages postrider_internal.fetched_pages[] := '{}';
   v_page postrider_internal.fetched_pages;
   v_paginate jsonb;
-  v_done bigint[];
   v_unfit bytea[] := '{}';                 -- keys of cached answers that do not fit their job
   -- By the index of their attempts.
   v_envelope_codes text[];
@@ -221,9 +220,10 @@ begin
   if v_has_credentials then
     p_attempts := postrider_internal.judge_credentials(p_attempts, v_token);
   end if;
-  v_done := postrider_internal.finish(p_worker, p_attempts, v_waits);
+  select f.done, f.outcomes into done, outcomes
+    from postrider_internal.finish(p_worker, p_attempts, v_waits) f;
   if v_envelope_codes is not null or v_rules is not null then
-    perform postrider_internal.store_attempt_notes(p_attempts, v_done, v_envelope_codes, v_error_names, v_rules);
+    perform postrider_internal.store_attempt_notes(p_attempts, done, v_envelope_codes, v_error_names, v_rules);
   end if;
   if v_cached or v_outdates <> '{}' then
     perform postrider_internal.lock_cached_services(p_attempts, v_outdates);
@@ -232,9 +232,9 @@ begin
     insert into postrider_internal.cache_deltas (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
       from unnest(p_attempts) x join postrider.jobs j on j.id = x.job_id
-     where x.cache is not null and x.seq = any (v_done)
+     where x.cache is not null and x.seq = any (done)
      group by 1, 2;
-    perform postrider_internal.end_cache_flights(p_worker, p_app_version, p_attempts, v_done);
+    perform postrider_internal.end_cache_flights(p_worker, p_app_version, p_attempts, done);
     if v_unfit <> '{}' then
       perform postrider_internal.delete_free_cache_entries(v_unfit, false);
     end if;
@@ -243,16 +243,15 @@ begin
     perform postrider_internal.invalidate_changed_urls(p_worker, p_attempts, v_outdates);
   end if;
   if v_has_cookies then
-    perform postrider_internal.store_batch_cookies(p_attempts, v_done);
+    perform postrider_internal.store_batch_cookies(p_attempts, done);
   end if;
   for i in coalesce(array_lower(v_pages, 1), 1) .. coalesce(array_upper(v_pages, 1), 0) loop
     v_page := v_pages[i];
-    if v_page.job_id is not null and p_attempts[i].seq = any (v_done) then
+    if v_page.job_id is not null and p_attempts[i].seq = any (done) then
       insert into postrider_internal.fetched_pages values (v_page.*);
     end if;
   end loop;
-  return v_done;
 end
 $$;
 comment on function postrider_internal.judge(int, text, postrider_internal.finished_attempt[]) is
-  'finish for jobs with rules for their answers; returns the seq of each attempt whose lease still held';
+  'finish for jobs with rules for their answers; returns the seq and outcome of each attempt whose lease still held';

@@ -181,7 +181,7 @@ begin
         v_attempt.encoding := coalesce(v_answer.encoding, v_attempt.encoding);
         v_attempt.result := v_answer.result;
         if v_is_large then
-          perform postrider_internal.finish(p_worker, array[v_attempt], false);
+          perform postrider_internal.finish_unreported(p_worker, array[v_attempt]);
         else
           v_served := v_served || v_attempt;
         end if;
@@ -190,7 +190,7 @@ begin
       v_served := v.served;
       done := v.job;
     end if;
-    perform postrider_internal.finish(p_worker, v_served, false);
+    perform postrider_internal.finish_unreported(p_worker, v_served);
     insert into postrider_internal.cache_deltas (service, outcome, jobs)
     select o.service, o.reason, count(*)
       from unnest(v.service, v.reason, v.job) as o(service, reason, job)

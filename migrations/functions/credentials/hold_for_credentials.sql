@@ -93,7 +93,7 @@ begin
     from decided f;
 
   if v.ended is not null then
-    perform postrider_internal.finish(p_worker, v.ended, false);
+    perform postrider_internal.finish_unreported(p_worker, v.ended);
   end if;
   if v.waited is not null then
     delete from postrider_internal.credential_waits w where w.job_id = any (v.waited);

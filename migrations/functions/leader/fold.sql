@@ -121,10 +121,10 @@ begin
   perform postrider_internal.fold_retries(v_lanes, v_calls, v_good, v_bad, clock_timestamp(), p_after = 0);
   perform postrider_internal.prune_dedupe(1000);
   if p_after = 0 then
+    perform postrider_internal.fold_schedule_runs();
     -- Lanes without a call since a 429. While such a row exists, finishes collect lane signals. No pause exceeds 1 h.
-    delete from postrider_internal.throttled_lanes s
-     where s.ctid = any (array(select x.ctid from postrider_internal.throttled_lanes x
-                               where x.at < now() - interval '2 hours' for update skip locked));
+    delete from postrider_internal.throttled_lanes s where s.ctid = any (array(select x.ctid
+      from postrider_internal.throttled_lanes x where x.at < now() - interval '2 hours' for update skip locked));
   end if;
   -- Last, because from here on each transaction that pauses a lane waits for this one to end.
   perform postrider_internal.close_hold_gate();

@@ -40,7 +40,7 @@ returns table (
   track int, seq bigint, fence bigint, job_id bigint, attempt int, at_most_once boolean, rekey smallint,
   method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[], is_rich boolean, is_member boolean,
-  has_callbacks boolean, large_body bigint)
+  has_callbacks boolean, large_body bigint, waited interval)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -136,9 +136,9 @@ begin
          case when j.ok_statuses is not null and not p_leases_only
            then postrider_internal.status_bounds(j.ok_statuses) end,
          p_leases_only or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_start_hooks
-           or w.is_filled, t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes
-    from taken t
-    join postrider.jobs j on j.id = t.job_id
+           or w.is_filled, t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes,
+         now() - greatest(j.run_at, j.created_at)
+    from taken t join postrider.jobs j on j.id = t.job_id
    cross join lateral (
          select case when t.parent_id is not null
                   then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id)

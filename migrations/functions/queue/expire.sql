@@ -16,6 +16,8 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
+  v_jobs bigint[];
+  v_ends "char"[];
 begin
   with waiting as materialized (
     select r.ctid as spot
@@ -74,11 +76,15 @@ begin
       from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
   select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.needs_conclude),
          array_agg(e.job_id) filter (where e.parent_id is not null and not e.needs_conclude),
-         array_agg(e.state) filter (where e.parent_id is not null and not e.needs_conclude)
-    into v_ended, v_parents, v_members, v_states
+         array_agg(e.state) filter (where e.parent_id is not null and not e.needs_conclude),
+         array_agg(e.job_id), array_agg(e.state)
+    into v_ended, v_parents, v_members, v_states, v_jobs, v_ends
     from ended e;
   if v_parents is not null then
     perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
+  end if;
+  if v_jobs is not null then
+    perform postrider_internal.record_unreported_ends(v_jobs, v_ends);
   end if;
   return v_ended;
 end

@@ -21,6 +21,7 @@
 --   growing waits, failed after 15 minutes of them.
 --
 -- p_has_waits: some attempt may have the verdict w, d, b or l. Only then does the function check each attempt.
+-- outcomes: one letter for each element of done, for the worker's metrics (see finish_unreported).
 --
 -- Lock order: the worker sends its batch ordered by (track, seq), the order in which claim, cancel and reap lock.
 -- Beyond its own leased rows the statement only inserts, so two finishes cannot wait for each other.
@@ -29,13 +30,12 @@
 -- finish_nonfinal handles the attempts that do not simply end their job. Most batches have no such attempt. Setting up
 -- its four INSERTs took 18 of the 69 µs of every finish.
 create or replace function postrider_internal.finish(p_worker int, p_attempts postrider_internal.finished_attempt[],
-                                                     p_has_waits boolean default true)
-returns bigint[]
+                                                     p_has_waits boolean default true,
+                                                     out done bigint[], out outcomes text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_done bigint[];
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
@@ -86,7 +86,7 @@ begin
       from (select g.track, g.outcome, count(*)::int as jobs, max(g.job_id) as job_id from gone g
             group by g.track, g.outcome) c
     having count(*) > 0)
-  select array_agg(g.seq),
+  select coalesce(array_agg(g.seq), '{}'), coalesce(string_agg(g.outcome::text, ''), ''),
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.has_callbacks
                                         and postrider_internal.is_final_outcome(g.outcome)),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.has_callbacks
@@ -107,7 +107,7 @@ begin
              g.version)::postrider_internal.nonfinal_attempt)
            filter (where g.has_callbacks or not postrider_internal.is_final_outcome(g.outcome)),
          bool_or(g.server is not null)
-    into v_done, v_parents, v_members, v_states, v_signals, v_nonfinal, v_has_servers
+    into done, outcomes, v_parents, v_members, v_states, v_signals, v_nonfinal, v_has_servers
     from gone g;
   if v_nonfinal is not null then
     perform postrider_internal.finish_nonfinal(p_worker, v_nonfinal);
@@ -119,10 +119,9 @@ begin
     perform postrider_internal.pause_throttled_lanes(v_signals);
   end if;
   if v_has_servers then
-    perform postrider_internal.record_server_calls(p_attempts, v_done);
+    perform postrider_internal.record_server_calls(p_attempts, done);
   end if;
-  return coalesce(v_done, '{}');
 end
 $$;
 comment on function postrider_internal.finish(int, postrider_internal.finished_attempt[], boolean) is
-  'ends the given attempts, with what judge read from their answers; returns the seq of each lease that held';
+  'ends the given attempts, with what judge read from their answers; returns seq and outcome of each valid lease';

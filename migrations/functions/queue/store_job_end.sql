@@ -34,6 +34,7 @@ begin
     select array[0], array[p_state], array[1], j.queue, v_counted from postrider.jobs j
       where j.id = p_job and j.kind = 'request';
   end if;
+  perform postrider_internal.record_unreported_ends(array[p_job], array[p_state]);
   return v_needs_conclude;
 end
 $$;

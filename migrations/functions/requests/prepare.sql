@@ -33,7 +33,7 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[], answer_options int, stub text[])
+  expensive text[], answer_options int, stub text[], service text)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -154,7 +154,7 @@ begin
          case when num_nonnulls(j.decode, j.max_redirects, j.rules, j.operation_rules, s.rules) > 0
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16
                 + (num_nonnulls(j.rules, j.operation_rules, s.rules) > 0)::int * 32 end,
-         case when p_stub is not null then postrider_internal.stub_texts(x.stub) end
+         case when p_stub is not null then postrider_internal.stub_texts(x.stub) end, j.service
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track, p_stub)
       as x(fence, job, server, base, goes_on, track, stub)
     join postrider.jobs j on j.id = x.job

@@ -20,6 +20,7 @@ begin
     return null;
   end if;
   v_id := postrider_internal.submit_tick(v_schedule, now());
+  perform postrider_internal.record_schedule_run(v_schedule.name, v_id);
   update postrider.schedules s
      set last_run_at = now(), last_job_id = v_id, last_error = null
    where s.name = run_schedule.name and v_id is not null;

@@ -86,6 +86,7 @@ begin
       set constraints postrider_internal.trees_begin deferred;
       v_error := null;
       v_last := coalesce(v_id, v_last);
+      perform postrider_internal.record_schedule_run(p_schedule.name, v_id);
       v_made := v_made + (v_id is not null)::int;
       v_skipped := v_skipped + (v_id is null)::int;
       if v_id is null and v_tick > coalesce(v_left_at, '-infinity') then

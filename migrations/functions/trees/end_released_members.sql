@@ -13,6 +13,8 @@ declare
   v_ids bigint[];
   v_ended int := 0;
   v_aborts bigint;
+  v_jobs bigint[];
+  v_states "char"[];
   v_has_hooks constant boolean := exists (select from postrider.hooks);
   v_has_limits constant boolean := exists (select from postrider.client_limits);
 begin
@@ -83,8 +85,13 @@ begin
         then array_agg(o.job_id) end
         from ended_jobs o cross join lateral (select x.queue from postrider.jobs x where x.id = o.job_id offset 0) j
        where o.track = 0 group by o.state, j.queue)
-    select count(*) filter (where not o.needs_conclude), count(*) filter (where o.worker > 0) into v_ended, v_aborts
+    select count(*) filter (where not o.needs_conclude), count(*) filter (where o.worker > 0),
+           array_agg(o.job_id), array_agg(o.state)
+      into v_ended, v_aborts, v_jobs, v_states
       from ended_jobs o;
+    if v_jobs is not null then
+      perform postrider_internal.record_unreported_ends(v_jobs, v_states);
+    end if;
     if v_aborts > 0 then
       perform pg_notify('postrider', 'abort');
     end if;

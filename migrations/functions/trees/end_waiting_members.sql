@@ -7,6 +7,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_jobs bigint[];
   v_code constant text := case when p_state = 'c' then 'cancelled' end;
   v_has_hooks constant boolean := exists (select from postrider.hooks);
   v_has_limits constant boolean := exists (select from postrider.client_limits);
@@ -34,8 +35,12 @@ begin
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[p_state], array[count(*)::int], o.queue, case when v_has_limits then array_agg(o.job_id) end
       from ended_jobs o where o.kind = 'request' group by o.queue)
-  select count(*), count(*) filter (where o.kind = 'request' and not o.needs_conclude)
-    into released, ended from ended_jobs o;
+  select count(*), count(*) filter (where o.kind = 'request' and not o.needs_conclude),
+         array_agg(o.job_id) filter (where o.kind = 'request')
+    into released, ended, v_jobs from ended_jobs o;
+  if v_jobs is not null then
+    perform postrider_internal.record_unreported_ends(v_jobs, array_fill(p_state, array[cardinality(v_jobs)]));
+  end if;
 end
 $$;
 comment on function postrider_internal.end_waiting_members(bigint, "char", text, int) is

@@ -18,6 +18,8 @@ declare
   v_parents bigint[];
   v_members bigint[];
   v_states "char"[];
+  v_jobs bigint[];
+  v_ends "char"[];
 begin
   with leased as materialized (
     select r.ctid as spot, r.worker, r.track, r.seq from postrider_internal.ready r
@@ -80,11 +82,15 @@ begin
          array_agg(g.parent_id) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
          array_agg(g.job_id) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
          array_agg(g.outcome) filter (where g.parent_id is not null and not g.needs_conclude and g.outcome <> 'r'),
-         count(*), count(*) filter (where g.outcome = 'u')
-    into counts, v_parents, v_members, v_states, gone, unknown
+         count(*), count(*) filter (where g.outcome = 'u'),
+         array_agg(g.job_id) filter (where g.outcome <> 'r'), array_agg(g.outcome) filter (where g.outcome <> 'r')
+    into counts, v_parents, v_members, v_states, gone, unknown, v_jobs, v_ends
     from gone g;
   -- After the rows, because a cancel that held one of them has written its abort by then.
   delete from postrider_internal.aborts a where a.worker = any (p_ended);
+  if v_jobs is not null then
+    perform postrider_internal.record_unreported_ends(v_jobs, v_ends);
+  end if;
   if v_parents is not null then
     perform postrider_internal.count_ended_members(v_parents, v_members, v_states);
   end if;

@@ -94,6 +94,7 @@ enum RunCommand {
                 actions: try actions(pages, database, log))
         }
         engine.workerHealth = server?.workerHealth
+        engine.workerMetrics = server?.workerMetrics
         engine.schema = schema
         engine.notifySocket = notifySocket
         let loop: RunLoop

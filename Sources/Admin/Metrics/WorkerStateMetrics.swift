@@ -3,7 +3,7 @@
 internal import PGClient
 
 /// The workers by state, with their slots, their calls in flight and the answers that wait there to be judged.
-enum WorkerMetrics {
+enum WorkerStateMetrics {
     private enum Column: Int, PGColumn {
         case state, workers, slots, calls, judgementsWaiting
 
