@@ -24,21 +24,12 @@ cp "$worker" "$tree/worker"
 generated() {
     local file=$tree/$1
     shift
-    "$worker" "$@" >"$file" 2>/dev/null || echo "# worker ${*:1:1} is missing in this version." >"$file"
+    "$worker" "$@" >"$file"
 }
 generated completions/bash/worker completions bash
 generated completions/zsh/_worker completions zsh
 generated completions/fish/worker.fish completions fish
 generated man/worker.1 man
-if ! head -5 "$tree/man/worker.1" | grep -q '^\.TH'; then
-    {
-        printf '.TH WORKER 1 "" "postrider %s"\n.SH NAME\nworker \\- makes the HTTP calls that stand in PostgreSQL\n' "$version"
-        printf '.SH SYNOPSIS\n.nf\n'
-        "$worker" help | sed 's/\\/\\e/g; s/^\([.'\'']\)/\\\&\1/; s/-/\\-/g'
-        printf '.fi\n'
-    } >"$tree/man/worker.1"
-fi
-
 # The same commit gives the same package, byte for byte.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
 # setup.sh --without-browser leaves out the packages that only some tests need: a browser (350 MB) for the dashboard,
-# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md, zsh and fish (45 MB) for completions.
+# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md, zsh and fish (45 MB) for completions,
+# Prometheus (200 MB) for metrics and alerts.
 # setup.sh --for-packages installs the packages that build and check the Debian package, as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,7 +44,8 @@ missing_packages() {
         if [[ -x $directory/initdb && ${major##*/} -ge 15 ]]; then server=yes newest=${major##*/}; fi
     done
     [[ $server == yes ]] || echo postgresql
-    local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord zsh fish groff-base man-db)
+    local -a for_some_tests=(chromium chromium-driver golang-go golang-github-lib-pq-dev ruby-pg ruby-activerecord zsh fish groff-base man-db
+        prometheus)
     # Only one package of a distribution provides postgresql-pgtap. A server that was built from source gets none.
     if [[ $server == no ]]; then
         for_some_tests+=(postgresql-pgtap)
