@@ -73,6 +73,9 @@ create table postrider.jobs (
   on_failure text,
   callback_url text,
   notify boolean default false,
+  -- the trace that the job continues
+  traceparent text,
+  tracestate text,
   -- data of the user
   tag text,
   metadata jsonb,
@@ -187,6 +190,10 @@ comment on column postrider.jobs.on_failure is
   'row of callbacks; its function runs in the transaction that ends the job as failed, cancelled, expired or unknown';
 comment on column postrider.jobs.callback_url is 'URL that gets a webhook when the job has ended';
 comment on column postrider.jobs.notify is 'true: NOTIFY postrider_finished when the job has ended';
+comment on column postrider.jobs.traceparent is
+  'trace that the job continues, in the form of W3C Trace Context; members inherit it; null: none';
+comment on column postrider.jobs.tracestate is
+  'list of vendors'' values that goes with traceparent, like vendor=value; members inherit it with traceparent';
 comment on column postrider.jobs.tag is 'your own text, for filters in job_status, cancel_all and retry_failed';
 comment on column postrider.jobs.metadata is 'your own JSON; job_status and webhooks return it';
 comment on column postrider.jobs.created_at is 'start of the transaction that inserted the job';

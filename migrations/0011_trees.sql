@@ -18,6 +18,7 @@ create table postrider_internal.trees (
   is_expanding boolean not null default false,  -- members for elements of each are still missing
   is_draining boolean not null default false,  -- final, but some members must still be ended
   run int not null default 1,              -- number of runs; a retry starts a new run, earlier deltas do not count
+  traced_run int not null default 0,       -- the last run whose span a worker has taken
   max_parallel int,
   -- 10,000 members inserted in one transaction delayed all other duties of the leader beyond the end of its lease.
   expanded int,                            -- elements of each with members so far; null: all, or none yet

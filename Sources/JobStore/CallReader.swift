@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JobModel
+public import JobModel
 internal import PGClient
 
 /// Builds a job's request from the ten columns that `claim` and `prepare` share.
@@ -10,13 +10,20 @@ public struct CallReader: Sendable {
     /// The header for the key, unless a service names another one.
     private let idempotencyHeader: String
     private let allowsPrivateNetwork: Bool
+    private let traces: TraceMode
 
     /// A reader with the fleet's settings that `enlist` returned.
-    public init(prefixes: KeyPrefixes, idempotencyHeader: String, allowsPrivateNetwork: Bool) {
+    public init(
+        prefixes: KeyPrefixes, idempotencyHeader: String, allowsPrivateNetwork: Bool, traces: TraceMode = .off
+    ) {
         self.prefixes = prefixes
         self.idempotencyHeader = idempotencyHeader
         self.allowsPrivateNetwork = allowsPrivateNetwork
+        self.traces = traces
     }
+
+    /// Whether jobs without a carried context begin a trace.
+    var tracesAll: Bool { traces == .always }
 
     /// The call in a row of `claim` or `prepare`.
     ///
@@ -73,6 +80,35 @@ public struct CallReader: Sendable {
     /// The Idempotency-Key of a job, equal in all its attempts.
     func key(of job: ClaimedJob) -> String {
         "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
+    }
+
+    /// Tells the server the place of an attempt in its trace. A header of the job itself takes precedence over a trace
+    /// that would begin here.
+    ///
+    /// - Parameter texts: the column `trace` of `prepare`; empty for a job that begins a trace.
+    /// - Returns: the trace, nil if this worker writes no spans for the job.
+    func trace(_ call: inout HTTPCall, of job: ClaimedJob, carried texts: [String]) -> JobTrace? {
+        let parent = texts.first ?? ""
+        let state = texts.count > 1 ? texts[1] : ""
+        let id = job.lease.jobID
+        let numbers = SpanNumbers(prefix: prefixes.prefix(of: id))
+        let context: TraceContext
+        if parent.isEmpty {
+            guard tracesAll, !JobTrace.isGiven(in: call.headers) else { return nil }
+            let root = texts.count > 2 ? Int64(texts[2]) ?? id : id
+            let trace = SpanNumbers(prefix: prefixes.prefix(of: root)).trace(ofRoot: root)
+            context = TraceContext(trace: trace, span: 0)
+        } else {
+            guard traces != .off, let carried = TraceContext(traceparent: parent, state: state) else {
+                JobTrace.replace(in: &call.headers, by: JobTrace.headers(traceparent: parent, tracestate: state))
+                return nil
+            }
+            context = carried
+        }
+        let trace = JobTrace(
+            context, job: numbers.span(ofJob: id), attempt: numbers.span(ofJob: id, fence: job.lease.fence))
+        JobTrace.replace(in: &call.headers, by: trace.headers)
+        return trace
     }
 
     /// The pairs in a flat array of names and values in turn.

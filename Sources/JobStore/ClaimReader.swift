@@ -15,7 +15,7 @@ public struct ClaimReader: Sendable {
     }
 
     /// The job in a row of the result, with the columns of `StoreStatement.claim`. A job that needs more than its row
-    /// has no call yet.
+    /// has no call yet. If all jobs have a trace, a member needs the number of its root.
     public func job(_ result: borrowing PGResult, _ row: Int) -> ClaimedJob {
         let lease = Lease(
             track: result.int32(row, Column.track), seq: result.int64(row, Column.seq),
@@ -31,9 +31,11 @@ public struct ClaimReader: Sendable {
             job.largeBody = ClaimReader.largeBody(
                 result.int64(row, Column.largeBody), result.text(row, Column.bodyKind))
         }
-        guard !result.bool(row, Column.isRich) else { return job }
+        guard !result.bool(row, Column.isRich), !calls.tracesAll || !job.followUp.contains(.tree) else { return job }
         job.okStatuses = CallReader.okStatuses(result, row, Column.okStatuses)
-        job.call = calls.call(result, row, Column.self, for: job)
+        var call = calls.call(result, row, Column.self, for: job)
+        if calls.tracesAll { job.trace = calls.trace(&call, of: job, carried: []) }
+        job.call = call
         return job
     }
 

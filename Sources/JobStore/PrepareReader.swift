@@ -104,6 +104,9 @@ public struct PrepareReader: Sendable {
             call.privateNetworkSwitch = .none
         }
         if !result.isNull(row, Column.stub) { call.stub = stub(result.texts(row, Column.stub)) }
+        if !result.isNull(row, Column.trace) {
+            job.trace = calls.trace(&call, of: job, carried: result.texts(row, Column.trace))
+        }
         job.call = call
         return job
     }

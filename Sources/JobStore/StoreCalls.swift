@@ -128,7 +128,7 @@ public enum StoreCalls {
     ///   - stubsOnly: whether jobs without a stub fail.
     public static func prepare(
         worker: Int32, appVersion: String?, leases: [Lease], hold: Int32? = nil, long: [Int64] = [],
-        stubsOnly: Bool = false, into parameters: inout PGParameters
+        stubsOnly: Bool = false, tracesAll: Bool = false, into parameters: inout PGParameters
     ) {
         var tracks = PGArrayBuilder<Int32>()
         for lease in leases { tracks.append(lease.track) }
@@ -139,7 +139,7 @@ public enum StoreCalls {
         for ids in [leases.map(\.seq), leases.map(\.fence), leases.map(\.jobID)] { parameters.append(int64s: ids) }
         parameters.append(int32: hold)
         parameters.append(int64s: long)
-        parameters.append(bool: stubsOnly)
+        for flag in [stubsOnly, tracesAll] { parameters.append(bool: flag) }
     }
 
     /// `settle`: changes with an id above `after`.

@@ -25,7 +25,7 @@ public enum StoreStatement {
         "locked_leases", value: "postrider_internal.locked_leases($1,$2,$3,$4)")
     /// Builds the calls of claimed jobs that need more than their row.
     public static let prepare = PGStatement(
-        "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8,$9)")
+        "prepare", PrepareColumn.self, "from postrider_internal.prepare($1,$2,$3,$4,$5,$6,$7,$8,$9,p_traces_all=>$10)")
     /// Judges attempts and stores their results.
     public static let judge = PGStatement(
         "judge", FinishColumn.self, "from postrider_internal.judge($1,$2,$3)")
@@ -153,6 +153,9 @@ public enum StoreStatement {
     /// Stores the result of a refresh. Null if the credential's row is locked.
     public static let storeRefresh = PGStatement(
         "store_refresh", value: "postrider_internal.store_refresh($1,$2,$3,$4::\"char\",$5,$6,$7,$8,$9)")
+    /// Returns the facts for the spans of ended jobs.
+    public static let takeEndedSpans = PGStatement(
+        "take_ended_spans", EndedSpanColumn.self, "from postrider_internal.take_ended_spans($1,$2,$3)")
     /// Adds partitions.
     public static let extendPartitions = PGStatement("extend", value: "postrider_internal.extend_partitions($1,$2)")
     /// Deletes jobs after their retention.
@@ -164,7 +167,6 @@ public enum StoreStatement {
         judgeTree, limitJudging, survey, acquireLanePermits, beat, setIdle, takeAborts, reportCalls, settle,
         limitTime, beginJob, conclude, deferNextOutcome, endSession, idleProcess, workLeft, leave, lead,
         runQueueDuties, tick, reap, expire, fold, takeUnreportedEnds, trackLabels, removeTracks, nextCredentialTasks,
-        storeSealedSecrets,
-        readRefreshAnswer, storeRefresh, extendPartitions, prune,
+        storeSealedSecrets, readRefreshAnswer, storeRefresh, takeEndedSpans, extendPartitions, prune,
     ]
 }

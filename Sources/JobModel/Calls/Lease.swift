@@ -102,6 +102,8 @@ public struct ClaimedJob: Sendable {
     public var service: String?
     /// How long it had been due when it was claimed, in microseconds; nil: not known.
     public var waited: Int64?
+    /// The trace of this attempt; nil: none, or it is not known yet.
+    public var trace: JobTrace?
     /// The body that is still in the database; nil: the claim has brought it, with at most 64 KiB.
     public var largeBody: LargeBody?
 

@@ -8,7 +8,7 @@ enum PrepareColumn: Int, CallColumn {
     case idempotencyHeader, gzip, connectMs, firstByteMs, privateNetwork, proxy, interface, ca, certificate, key
     case pins, keepsCookies, cookies, parts, partBodies, downloadTo, sha256, checksXML, isJudged, hasHooks
     case webhookTime, hasPages, server, goesOn, credential, credentialKind, credentialVersion, sealed, secrets, place
-    case expensive, answerOptions, stub, service
+    case expensive, answerOptions, stub, service, trace
 
     var sql: StaticString {
         switch self {
@@ -57,6 +57,7 @@ enum PrepareColumn: Int, CallColumn {
         case .answerOptions: "answer_options"
         case .stub: "stub"
         case .service: "service"
+        case .trace: "trace"
         }
     }
 

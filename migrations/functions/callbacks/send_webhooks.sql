@@ -13,7 +13,7 @@ as $$
 begin
   with made as (
     insert into postrider.jobs (queue, priority, method, url, body_json, tag, metadata, created_by,
-                                max_attempts, backoff)
+                                max_attempts, backoff, traceparent, tracestate)
     select j.queue, j.priority, 'POST', j.callback_url,
            case when postrider_internal.json_bytes(w.whole, s.max_request_body) <= s.max_request_body then w.whole
                 when postrider_internal.json_bytes(j.metadata, 32768) > 32768
@@ -22,7 +22,7 @@ begin
                 else w.whole || jsonb_build_object(
                        'data', w.whole -> 'data' || '{"result": null, "omitted": ["result"]}') end,
            'webhook', jsonb_build_object('job_id', j.id), j.created_by,
-           10, '{1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h}'
+           10, '{1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h}', j.traceparent, j.tracestate
       from unnest(p_jobs) with ordinality as p(id, place)
       join postrider.jobs j on j.id = p.id
       join postrider_internal.results r on r.job_id = p.id

@@ -53,6 +53,10 @@ begin
         new.service := v_parent.service;
         new.credential := coalesce(new.credential, v_parent.credential);
       end if;
+      if new.traceparent is null then
+        new.traceparent := v_parent.traceparent;
+        new.tracestate := coalesce(new.tracestate, v_parent.tracestate);
+      end if;
     end if;
   end if;
   if new.method <> upper(new.method collate "C") then

@@ -11,7 +11,8 @@ as $$
            p_job.download_to, p_job.sha256, p_job.cache_ttl, p_job.cache_sensitive, p_job.paginate, p_job.run_if,
            p_job.max_parallel, p_job.each, p_job.on_success, p_job.on_failure, p_job.callback_url,
            p_job.decode, p_job.use_envelope, p_job.require_data, p_job.max_redirects, p_job.operation, p_job.arguments,
-           p_job.rules, p_job.operation_revision, p_job.operation_rules, p_job.argument_types) = 0
+           p_job.rules, p_job.operation_revision, p_job.operation_rules, p_job.argument_types, p_job.traceparent,
+           p_job.tracestate) = 0
 $$;
 comment on function postrider_internal.has_basic_columns(postrider.jobs) is
   'whether a job leaves all columns for special features null';

@@ -18,6 +18,9 @@ as $$
      and (p_job.dedupe_key is null or length(p_job.dedupe_key) between 1 and 1000)
      and isfinite(p_job.created_at) and p_job.created_by is not null
      and postrider_internal.is_tag(p_job.tag) is not false
+     and (p_job.traceparent is null or postrider_internal.is_traceparent(p_job.traceparent))
+     and (p_job.tracestate is null
+          or p_job.traceparent is not null and postrider_internal.is_tracestate(p_job.tracestate))
      and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
      and (p_job.callback_url is null or p_job.callback_url not like '%{{%'
           and postrider_internal.is_plain_url(p_job.callback_url)

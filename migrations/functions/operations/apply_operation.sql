@@ -5,7 +5,7 @@
 -- arguments of the right type in checked places. If the row gives other columns, all rules are checked here. So
 -- queue_new_jobs checks only when and where the job runs.
 --
--- Setting a field takes the row of 66 columns apart, and passing it on puts it together again. So the plan brings
+-- Setting a field takes the row of 70 columns apart, and passing it on puts it together again. So the plan brings
 -- revision, rules and tag as columns, too.
 create or replace function postrider_internal.apply_operation(p_job postrider.jobs) returns postrider.jobs
 language plpgsql stable

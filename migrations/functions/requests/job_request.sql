@@ -18,7 +18,7 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[], answer_options int, stub text[],
+  expensive text[], answer_options int, stub text[], trace text[],
   key_prefix text, key_header text, rekey smallint, at_most_once boolean)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp

@@ -18,12 +18,12 @@
 -- the worker has room for their answers.
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is stored as received, plus 32 if
--- answer rules read failures, too. p_stubs_only: the worker makes no real call. p_stub: the answers of these jobs.
+-- answer rules read failures, too. trace: null, or see trace_texts. p_traces_all: all jobs have a trace.
+-- p_stubs_only: the worker makes no real call. p_stub: the answers of these jobs.
 create or replace function postrider_internal.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
-  p_hold_ms int default null,
-  p_long bigint[] default '{}', p_stubs_only boolean default false,
-  p_stub jsonb[] default null)
+  p_hold_ms int default null, p_long bigint[] default '{}', p_stubs_only boolean default false,
+  p_stub jsonb[] default null, p_traces_all boolean default false)
 returns table (
   job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[],
   timeout_ms int, max_response bigint, ok_statuses int[],
@@ -33,7 +33,7 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[], answer_options int, stub text[], service text)
+  expensive text[], answer_options int, stub text[], service text, trace text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -56,7 +56,7 @@ begin
     if v_stubs.jobs <> '{}' then
       return query
       select p.* from postrider_internal.prepare(p_worker, p_app_version, null, null, v_stubs.fences, v_stubs.jobs,
-                                                 p_stub => v_stubs.answers) p;
+                                                 p_stub => v_stubs.answers, p_traces_all => p_traces_all) p;
     end if;
     v_gone := v_gone || v_stubs.jobs || v_stubs.ended;
   end if;
@@ -154,7 +154,8 @@ begin
          case when num_nonnulls(j.decode, j.max_redirects, j.rules, j.operation_rules, s.rules) > 0
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16
                 + (num_nonnulls(j.rules, j.operation_rules, s.rules) > 0)::int * 32 end,
-         case when p_stub is not null then postrider_internal.stub_texts(x.stub) end, j.service
+         case when p_stub is not null then postrider_internal.stub_texts(x.stub) end, j.service,
+         case when j.traceparent is not null or p_traces_all then postrider_internal.trace_texts(j) end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track, p_stub)
       as x(fence, job, server, base, goes_on, track, stub)
     join postrider.jobs j on j.id = x.job
@@ -195,5 +196,5 @@ begin
 end
 $$;
 comment on function postrider_internal.prepare(int, text, int[], bigint[], bigint[], bigint[], int, bigint[],
-                                             boolean, jsonb[]) is
+                                             boolean, jsonb[], boolean) is
   'the requests of claimed jobs with everything that their services add; ends jobs that cannot be sent';

@@ -39,7 +39,8 @@ begin
                      'parent_id', 'position', 'name', 'queue', 'priority', 'run_at', 'expires_at', 'dedupe_key',
                      'on_duplicate',
                      'run_if', 'timeout', 'service', 'credential', 'mode', 'max_parallel', 'on_success', 'on_failure',
-                     'callback_url', 'notify', 'tag', 'metadata', 'operation', 'arguments')
+                     'callback_url', 'notify', 'traceparent', 'tracestate', 'tag', 'metadata', 'operation',
+                     'arguments')
                      then 'request'
                    when k.key in ('mode', 'max_parallel') and n.kind <> 'batch' then 'batch'
                    when k.key in ('parent_id', 'position') and (n.level > 1 or p_is_inside) then 'place'

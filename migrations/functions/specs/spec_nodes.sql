@@ -63,7 +63,8 @@ begin
                           when jsonb_typeof(n.spec -> 'batch') = 'array' then n.spec -> 'batch'
                           else jsonb_build_array(n.spec -> 'batch' -> 'do') end as below,
                      (select jsonb_object_agg(k.key, k.value) from jsonb_each(n.spec) k
-                       where k.key in ('queue', 'priority', 'timeout', 'service', 'credential')
+                       where k.key in ('queue', 'priority', 'timeout', 'service', 'credential', 'traceparent',
+                                       'tracestate')
                          and k.value <> 'null') as defaults
                 from unnest(v_level) with ordinality
                      n (level, parent, "position", place, kind, parent_kind, is_in_each, spec, each, rank)
