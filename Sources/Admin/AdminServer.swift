@@ -118,6 +118,10 @@ public final class AdminServer: Sendable {
         metrics.single(
             "postrider_worker_ready", .gauge, "1 while this worker claims jobs.",
             workerHealth.condition == .ready ? 1 : 0)
+        metrics.single(
+            "postrider_spans_dropped_total", .counter,
+            "Spans that this worker dropped, because the collector did not take them.",
+            Double(workerHealth.droppedSpans))
         CounterMetrics.append(workerMetrics.counters, to: &metrics)
         // Only one collector reads at a time. Another one gives up after 0.5 s (50 checks), so a hanging database
         // blocks few threads.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Engine
+internal import JobModel
 internal import SecretSealing
 internal import WebhookSigning
 
@@ -34,6 +35,10 @@ struct RunConfiguration: Equatable, Sendable {
     var secretKeys: SecretKeys?
     /// The address and token of dashboard, health and metrics; nil: not served.
     var pages: AdminPages?
+    /// What the worker does with the traces of jobs.
+    var traces: TraceMode
+    /// Where spans go; nil: no spans are written.
+    var spanExport: SpanExport?
     /// Whether statements are prepared. False behind PgBouncer in transaction mode.
     var usesPreparedStatements: Bool
     var logFormat: LogFormat
@@ -68,7 +73,7 @@ struct RunConfiguration: Equatable, Sendable {
             name: "files", kind: .text, placeholder: "DIR", example: "/var/lib/postrider", fallback: "none",
             meaning: "directory of downloads and uploaded files"),
         WebhookSecrets.source.flag, SecretKey.source.flag, AdminPages.flag, AdminPages.tokenSource.flag,
-        AdminPages.actionsFlag, AdminPages.databaseFlag,
+        AdminPages.actionsFlag, AdminPages.databaseFlag, TraceSettings.flag,
         Flag(
             name: "app-version", kind: .text, placeholder: "V", example: "2.1",
             meaning: "version of your application; cached answers of another version are not served"),
@@ -106,6 +111,9 @@ struct RunConfiguration: Equatable, Sendable {
         webhookKeys = try WebhookSecrets.read(arguments)
         secretKeys = try SecretKey.read(arguments)
         pages = try AdminPages.read(arguments)
+        let settings = try TraceSettings(arguments)
+        traces = settings.mode
+        spanExport = settings.export
         usesPreparedStatements = arguments.text("prepare") != "off"
         // `auto` is not a LogFormat, so it is handled like a missing flag.
         logFormat =

@@ -69,6 +69,11 @@ struct SlotTable {
         jobs[slot].flatMap { $0.lease == lease ? $0 : nil }
     }
 
+    /// The trace of the job in a slot, and when the job was claimed. Nil without a trace.
+    func trace(in slot: Int) -> (trace: JobTrace, claimedAt: UInt64)? {
+        jobs[slot]?.trace.map { ($0, claimedAt[slot]) }
+    }
+
     /// Replaces the job in a slot by a more complete copy.
     mutating func update(_ slot: Int, _ job: ClaimedJob) {
         jobs[slot] = job

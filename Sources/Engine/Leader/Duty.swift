@@ -5,7 +5,7 @@ enum Duty: UInt64, CaseIterable {
     case beat = 1
     case takeAborts, lead, runQueueDuties, survey, setIdle, reap, expire, fold, extendPartitions, progress, settle,
         tick, acquireLanePermits
-    case endSession, askAfterJobs, removeTracks, takeUnreportedEnds, trackLabels
+    case endSession, askAfterJobs, removeTracks, takeUnreportedEnds, trackLabels, takeEndedSpans
     case credentials, storeSealedSecrets, readRefreshAnswer, storeRefresh
 
     /// Whether its answer stays valid if the worker gets another number. The cases about credentials are the last ones.

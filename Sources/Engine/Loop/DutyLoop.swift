@@ -18,6 +18,7 @@ final class DutyLoop {
     private let silence: SilenceCheck
     private let schema: SchemaGuard
     private let labels: LabelDuty
+    private let traces: TraceLoop
     /// The rows that the database has about this worker's long calls.
     private var callReports = CallReports()
     /// Whether a notification about cancelled jobs awaits a look. The look also deletes rows about calls that have
@@ -28,7 +29,7 @@ final class DutyLoop {
     init(
         _ shared: SharedState, _ duties: DutySession, _ registration: Registration, _ leader: LeaderDuties,
         _ credentials: CredentialLoop, _ callbacks: CallbackLoop, _ permits: PermitDuty, _ silence: SilenceCheck,
-        _ schema: SchemaGuard
+        _ schema: SchemaGuard, _ traces: TraceLoop
     ) {
         self.shared = shared
         self.duties = duties
@@ -40,6 +41,7 @@ final class DutyLoop {
         self.silence = silence
         self.schema = schema
         labels = LabelDuty(shared, duties)
+        self.traces = traces
     }
 
     private var now: UInt64 { shared.now }
@@ -70,6 +72,7 @@ final class DutyLoop {
         permits.forgetDatabase()
         shared.configuration.workerMetrics?.forgetTracks()
         credentials.workAnnounced()
+        traces.forgetDatabase()
     }
 
     /// Sends the duties that are due. A duty is not sent again before its answer.
@@ -106,6 +109,7 @@ final class DutyLoop {
             duties.send(.settle, StoreStatement.settle)
         }
         credentials.sendDuties(worker)
+        traces.sendQuestion()
         survey()
         permits.send(worker)
         leader.sendDue(worker)
@@ -188,6 +192,7 @@ final class DutyLoop {
             guard let duty = Tag.duty(of: tag) else { return }
             duties.answered(duty)
             if duty.isAboutCredentials { return credentials.dutyDone(duty, result) }
+            if duty == .takeEndedSpans { return traces.answered(result) }
             if Tag.worker(of: tag) == shared.dispatcher.worker {
                 dutyDone(duty, result)
             } else if duty == .acquireLanePermits {
@@ -248,13 +253,15 @@ final class DutyLoop {
             leader.dutyDone(duty, result)
         case .trackLabels: labels.returned(result)
         case .askAfterJobs: silence.jobsIdle(result)
-        case .progress, .endSession, .credentials, .storeSealedSecrets, .readRefreshAnswer, .storeRefresh:
+        case .progress, .endSession, .credentials, .storeSealedSecrets, .readRefreshAnswer, .storeRefresh,
+            .takeEndedSpans:
             break
         }
     }
 
     /// Aborts the call of a cancelled job. The result of the job stands already.
     private func abort(jobID: Int64, fence: Int64) {
+        traces.callAborted(jobID, fence: fence)
         guard let slot = shared.dispatcher.jobCancelled(jobID, fence: fence, now: now) else { return }
         shared.agent.cancel(slot: slot)
         shared.log(.callAborted(job: jobID))

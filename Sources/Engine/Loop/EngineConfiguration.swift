@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import JobModel
 public import JobStore
 public import PGClient
 public import Reactor
@@ -39,6 +40,10 @@ public struct EngineConfiguration: Sendable {
     public var makesNoCalls = false
     /// The environment whose servers are used, for services with several.
     public var environment = "release"
+    /// What the worker does with the traces of jobs.
+    public var traces = TraceMode.carried
+    /// Where spans go; nil: no spans are written.
+    public var spanExport: SpanExport?
     /// Checks whether the schema still fits this worker; nil: it is not checked again.
     public var schema: SchemaCheck?
     /// Receives the state of the worker; nil: it is not recorded.

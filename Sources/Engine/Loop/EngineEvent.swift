@@ -59,6 +59,8 @@ public enum EngineEvent: Equatable, Sendable {
     case refreshFailed(credential: String, isFinal: Bool, reason: String)
     /// A refresh took longer than its lease. Another worker may have begun a new one.
     case refreshLate(credential: String)
+    /// Spans were dropped, so many since the last such event: the collector did not take them.
+    case spansDropped(spans: Int, reason: String)
     /// The loop has ended.
     case stopped
 }

@@ -15,11 +15,12 @@ final class ExchangeLoop {
     private let calls: CallStarter
     private let credentials: CredentialLoop
     private let callbacks: CallbackLoop
+    let traces: TraceLoop
 
     /// A loop without exchanges.
     init(
         _ shared: SharedState, jobs: Session, _ registration: Registration, _ duties: DutySession, _ calls: CallStarter,
-        _ credentials: CredentialLoop, _ callbacks: CallbackLoop
+        _ credentials: CredentialLoop, _ callbacks: CallbackLoop, _ traces: TraceLoop
     ) {
         self.shared = shared
         self.jobs = jobs
@@ -28,6 +29,7 @@ final class ExchangeLoop {
         self.calls = calls
         self.credentials = credentials
         self.callbacks = callbacks
+        self.traces = traces
     }
 
     private var now: UInt64 { shared.now }
@@ -113,7 +115,8 @@ final class ExchangeLoop {
                 worker: shared.dispatcher.worker, appVersion: shared.configuration.appVersion, leases: leases,
                 hold: shared.dispatcher.expensiveHold,
                 long: shared.dispatcher.preparations.sliced(number, shared.dispatcher.slots),
-                stubsOnly: shared.configuration.makesNoCalls, into: &shared.parameters)
+                stubsOnly: shared.configuration.makesNoCalls, tracesAll: shared.configuration.traces == .always,
+                into: &shared.parameters)
             try jobs.append(StoreStatement.prepare, &shared.parameters, tag: Tag.preparation(number))
             jobs.commit()
         } catch {
@@ -232,9 +235,12 @@ final class ExchangeLoop {
         let began = MonotonicClock.now
         var ended = shared.agent.takeFinished()[...]
         while let call = ended.popFirst() {
-            if call.slot >= shared.firstTokenSlot {
+            if call.slot == shared.spanSlot {
+                traces.exportEnded(call.outcome)
+            } else if call.slot >= shared.firstTokenSlot {
                 credentials.callEnded(slot: call.slot, call.outcome)
             } else {
+                traces.callEnded(slot: call.slot, call.outcome)
                 shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
             }
             if !ended.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {

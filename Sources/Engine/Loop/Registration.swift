@@ -19,6 +19,8 @@ final class Registration {
     /// The readers of claims and of preparations; nil before the first enlisting.
     private(set) var claimReader: ClaimReader?
     private(set) var prepareReader: PrepareReader?
+    /// The prefixes from which the numbers of spans are made; nil before the first enlisting.
+    private(set) var prefixes: KeyPrefixes?
 
     /// A worker without a number.
     init(_ shared: SharedState, jobs: Session, _ duties: DutySession, _ stop: StopSequence) {
@@ -54,10 +56,12 @@ final class Registration {
     func enlisted(_ result: borrowing PGResult, forgetsDatabase: () -> Void) {
         let worker = result.int32(0, EnlistColumn.worker)
         liveness.enlisted()
+        let prefixes = Registration.keyPrefixes(result)
+        self.prefixes = prefixes
         let calls = CallReader(
-            prefixes: Registration.keyPrefixes(result),
+            prefixes: prefixes,
             idempotencyHeader: result.text(0, EnlistColumn.idempotencyHeader),
-            allowsPrivateNetwork: shared.configuration.allowsPrivateNetwork)
+            allowsPrivateNetwork: shared.configuration.allowsPrivateNetwork, traces: shared.configuration.traces)
         claimReader = ClaimReader(calls: calls)
         prepareReader = PrepareReader(calls: calls)
         if !result.isNull(0, EnlistColumn.lostLeases) {

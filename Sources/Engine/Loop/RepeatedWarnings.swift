@@ -8,6 +8,7 @@ struct RepeatedWarnings {
     private var shortageDue: UInt64 = 0
     private var refusalDue: UInt64 = 0
     private var memoryDue: UInt64 = 0
+    private var spansDue: UInt64 = 0
 
     /// Whether to report a duty that waits for a lock.
     mutating func shouldReportLock(of duty: Duty, now: UInt64) -> Bool {
@@ -27,6 +28,13 @@ struct RepeatedWarnings {
     mutating func shouldReportMemory(now: UInt64) -> Bool {
         guard now >= memoryDue else { return false }
         memoryDue = now + RepeatedWarnings.interval
+        return true
+    }
+
+    /// Whether to report dropped spans.
+    mutating func shouldReportSpans(now: UInt64) -> Bool {
+        guard now >= spansDue else { return false }
+        spansDue = now + RepeatedWarnings.interval
         return true
     }
 

@@ -67,7 +67,9 @@ public final class RunLoop {
         credentials = CredentialLoop(shared, duties: dutySession)
         calls = CallStarter(shared, registration, credentials, stop)
         callbacks = CallbackLoop(shared, sessions[.callbacks], dutySession, calls, schema)
-        exchanges = ExchangeLoop(shared, jobs: jobsSession, registration, dutySession, calls, credentials, callbacks)
+        let traces = TraceLoop(shared, dutySession, registration)
+        exchanges = ExchangeLoop(
+            shared, jobs: jobsSession, registration, dutySession, calls, credentials, callbacks, traces)
         judging = JudgingLoop(shared, sessions[.judging], dutySession, exchanges, schema)
         pruning = PruningLoop(shared, sessions[.pruning])
         once =
@@ -76,7 +78,7 @@ public final class RunLoop {
         leader = LeaderDuties(shared, dutySession, registration, callbacks, pruning, once)
         silence = SilenceCheck(shared, jobs: jobsSession, dutySession)
         duties = DutyLoop(
-            shared, dutySession, registration, leader, credentials, callbacks, permits, silence, schema)
+            shared, dutySession, registration, leader, credentials, callbacks, permits, silence, schema, traces)
         jobs = JobsLoop(
             shared, jobsSession, exchanges, registration, dutySession, duties, leader, credentials, silence, schema,
             stop, once)
@@ -139,13 +141,15 @@ public final class RunLoop {
         duties.sendDue()
         duties.poll()
         exchanges.exchange()
+        exchanges.traces.send()
         callbacks.serve()
         judging.judge()
         pruning.prune(epoch: leader.epoch)
         silence.check()
         once?.lookForEnd()
         if stop.handBackIfDue() { exchanges.exchange() }
-        stop.leaveIfDone(refreshes: credentials.isBusy, concludes: !callbacks.isQuiet)
+        stop.leaveIfDone(
+            refreshes: credentials.isBusy, concludes: !callbacks.isQuiet, writesSpans: exchanges.traces.lastSpansWait)
         // Calls that have just begun are sent in this turn instead of the next one.
         if let due = shared.agent.nextDeadline, now >= due { shared.agent.timeout() }
         let isConnected = shared.dispatcher.worker > 0 && jobs.isReady && !shared.dispatcher.isUnheard
@@ -172,7 +176,7 @@ public final class RunLoop {
         let deadline = earliest([
             shared.configuration.workerHealth == nil ? nil : now + WorkerHealth.longestTurn,
             jobs.deadline, duties.deadline, callbacks.deadline, judging.deadline, pruning.deadline,
-            shared.agent.nextDeadline, silence.deadline, stop.deadline, once?.deadline,
+            shared.agent.nextDeadline, silence.deadline, stop.deadline, once?.deadline, exchanges.traces.deadline,
             shared.service.deadline,
         ])
         guard let deadline else { return nil }

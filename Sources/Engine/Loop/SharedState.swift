@@ -28,7 +28,7 @@ final class SharedState {
         self.configuration = configuration
         do throws(AgentError) {
             agent = try HTTPAgent(
-                slots: configuration.concurrency + CredentialWork.seatCount, filesRoot: configuration.filesRoot)
+                slots: configuration.concurrency + CredentialWork.seatCount + 1, filesRoot: configuration.filesRoot)
         } catch {
             throw EngineError(message: error.message)
         }
@@ -41,6 +41,9 @@ final class SharedState {
 
     /// The first slot of token calls. The slots of jobs have the numbers before it.
     var firstTokenSlot: Int { configuration.concurrency }
+
+    /// The slot for spans, after the slots of token calls.
+    var spanSlot: Int { firstTokenSlot + CredentialWork.seatCount }
 
     /// Writes an event to the log.
     func log(_ event: EngineEvent) { configuration.log(event) }

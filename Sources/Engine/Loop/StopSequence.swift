@@ -80,7 +80,8 @@ final class StopSequence {
     /// - Parameters:
     ///   - refreshes: whether a refresh is under way.
     ///   - concludes: whether ended jobs wait for their callbacks.
-    func leaveIfDone(refreshes: Bool, concludes: Bool) {
+    ///   - writesSpans: whether the last spans wait for the collector. It is asked only when nothing else is left.
+    func leaveIfDone(refreshes: Bool, concludes: Bool, writesSpans: () -> Bool) {
         guard shutdown.isRequested else { return }
         if shutdown.isOverdue(now: now) {
             end = jobs.isReady ? .abandoned : .unreachable
@@ -94,6 +95,7 @@ final class StopSequence {
         shutdown.drained(now: now)
         guard !concludes || shutdown.mustLeaveNow(now: now) else { return }
         guard shared.dispatcher.isWritten, !isLeaving, shared.dispatcher.worker > 0, jobs.isReady else { return }
+        guard shutdown.mustLeaveNow(now: now) || !writesSpans() else { return }
         StoreCalls.worker(shared.dispatcher.worker, into: &shared.parameters)
         do throws(PGError) {
             try jobs.send(StoreStatement.leave, &shared.parameters, tag: Tag.leave)

@@ -33,6 +33,7 @@ public final class WorkerHealth: Sendable {
     private let refused = Atomic<Int>(0)
     /// Since when all results are refused; 0 if they are not.
     private let refusedSince = Atomic<UInt64>(0)
+    private let dropped = Atomic<Int>(0)
 
     /// The state of a worker that is about to start.
     public init() {
@@ -41,6 +42,9 @@ public final class WorkerHealth: Sendable {
 
     /// How many results the database has refused that wait to be written again.
     public var waitingResults: Int { refused.load(ordering: .relaxed) }
+
+    /// Spans that were dropped since the start, because the collector did not take them.
+    public var droppedSpans: Int { dropped.load(ordering: .relaxed) }
 
     /// Calls under way.
     public var calls: Int { inFlight.load(ordering: .relaxed) }
@@ -57,6 +61,9 @@ public final class WorkerHealth: Sendable {
         guard since > 0, now >= since + WorkerHealth.refusalPatience else { return .ready }
         return .refused(results: waitingResults, seconds: Int((now - since) / 1_000_000_000))
     }
+
+    /// Records how many spans were dropped since the start.
+    func spansDropped(_ spans: Int) { dropped.store(spans, ordering: .relaxed) }
 
     /// Records the end of a turn.
     func turned(

@@ -101,6 +101,8 @@ extension LogEvent {
                 [("credential", .text(credential)), ("reason", .text(reason))])
         case .refreshLate(let credential):
             self.init(.warning, "refresh_late", [("credential", .text(credential))])
+        case .spansDropped(let spans, let reason):
+            self.init(.warning, "spans_dropped", [("spans", .number(spans)), ("reason", .text(reason))])
         case .stopped:
             self.init(.info, "stopped")
         }

@@ -88,6 +88,8 @@ enum RunCommand {
         engine.filesRoot = configuration.files
         engine.webhookKeys = configuration.webhookKeys
         engine.secretKeys = configuration.secretKeys
+        engine.traces = configuration.traces
+        engine.spanExport = configuration.spanExport
         let server = try configuration.pages.map { pages throws(CommandError) in
             AdminServer(
                 slots: concurrency, database: database, token: pages.token,
