@@ -10,6 +10,7 @@ Each page has its own database and worker. A name in a block stands for one of t
     https://accounts.example.com   the API of Tests/SmallAPI
     https://login.example.com      the API of Tests/TokenAPI
     https://graphql.example.com    the API of Tests/GraphQLAPI
+    https://collector.example.com  the collector of Tests/TraceCollector, which gets the spans of the worker and of programs
 
 A block that begins with ```sql runs in psql, one with ```sh in bash. ```python, ```ruby and ```go hold whole programs that connect to
 DATABASE_URL. Without CI in the environment, a block is left out if its language or an extension that it creates is not installed.
@@ -66,7 +67,7 @@ class Servers:
     """Servers on loopback, and the addresses that stand for names in pages."""
 
     def __init__(self):
-        self.children, self.names = [], []
+        self.children, self.names, self.variables = [], [], {}
 
     def start(self, hosts, app, path="", folder=None, **variables):
         """Starts one server for these names, with an address for each name."""
@@ -87,6 +88,13 @@ class Servers:
             servers.start(["accounts"], "api:app", folder=ROOT / "Tests/SmallAPI")
         if "graphql.example.com" in text:
             servers.start(["graphql"], "api:app", folder=ROOT / "Tests/GraphQLAPI")
+        if "collector.example.com" in text:
+            port = free_port()
+            servers.names.append(("collector.example.com", f"127.0.0.1:{port}", ""))
+            program = ROOT / "Tests/TraceCollector/collector.py"
+            servers.children.append(subprocess.Popen([PYTHON, "-B", str(program), str(port)], stdout=subprocess.DEVNULL))
+            wait_for("the collector", lambda: is_taken(port))
+            servers.variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{port}"
         if "login.example.com" in text:
             servers.start(["login"], "api:app", folder=ROOT / "Tests/TokenAPI", TOKEN_API_FOLDER=folder)
         return servers
@@ -136,7 +144,7 @@ def wait_for(what, is_true):
 
 
 @contextlib.contextmanager
-def playground(worker, folder):
+def playground(worker, folder, variables=None):
     """The URL of a database on a private PostgreSQL, with a worker. Both end with the block."""
     key = pathlib.Path(folder, "key")
     key.write_text("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")
@@ -145,7 +153,7 @@ def playground(worker, folder):
         child = subprocess.Popen(
             [worker, "dev", "--files", f"{folder}/files", "--secret-key-file", str(key), "--http", f"127.0.0.1:{free_port()}",
              "--port", str(free_port())],
-            cwd=folder, stdout=out, stderr=log, env={**os.environ, "POSTRIDER_WEBHOOK_SECRET": "whsec_" + "c2VjcmV0IG9mIHRoZSBwYWdlcw=="})
+            cwd=folder, stdout=out, stderr=log, env={**os.environ, "POSTRIDER_WEBHOOK_SECRET": "whsec_" + "c2VjcmV0IG9mIHRoZSBwYWdlcw==", **(variables or {})})
     try:
         found = []
         def is_up():
@@ -160,9 +168,9 @@ def playground(worker, folder):
         child.wait()
 
 
-def run_block(language, text, database, folder, worker):
+def run_block(language, text, database, folder, worker, more=None):
     """The exit status and the output of one block."""
-    variables = {**os.environ, "DATABASE_URL": database, "PGOPTIONS": "-c timezone=UTC",
+    variables = {**os.environ, **(more or {}), "DATABASE_URL": database, "PGOPTIONS": "-c timezone=UTC",
                  "PATH": f"{pathlib.Path(worker).parent}:{os.environ['PATH']}"}
     if language == "sql":
         command = [psql(), "-X", "-q", "-P", "pager=off", "-v", "ON_ERROR_STOP=1", "-v", "SHOW_CONTEXT=never", database]
@@ -261,7 +269,7 @@ def run_page(page, write, database, servers, folder, worker):
             wait_for_jobs(database, folder, worker)
         end = time.monotonic() + PATIENCE
         while True:
-            status, real = run_block("sql" if setup is not None else language, source, database, folder, worker)
+            status, real = run_block("sql" if setup is not None else language, source, database, folder, worker, servers.variables)
             real = servers.to_shown(real)
             is_right = (status == 0 or shown is not None and "ERROR:" in (real if write else shown)) and (shown is None or write or is_equal(shown, real))
             if is_right or WRITES.search(source) or language not in (None, "sql") or time.monotonic() > end:
@@ -297,7 +305,7 @@ def main():
             place = f"{folder}/{page.stem}-{random.randrange(10**6)}"
             os.mkdir(place)
             with contextlib.closing(shared.for_page(page.read_text(encoding="utf-8"), place)) as servers, \
-                    playground(options.worker, place) as database:
+                    playground(options.worker, place, servers.variables) as database:
                 ran, faults = run_page(page, options.write, database, servers, place, options.worker)
             print(f"{page}: {ran} blocks, {len(faults)} faults")
             print("\n".join(faults), end="\n" if faults else "", flush=True)
