@@ -10,7 +10,7 @@ Each page has its own database and worker. A name in a block stands for one of t
     https://accounts.example.com   the API of Tests/SmallAPI
     https://login.example.com      the API of Tests/TokenAPI
     https://graphql.example.com    the API of Tests/GraphQLAPI
-    https://collector.example.com  the collector of Tests/TraceCollector, which gets the spans of the worker and of programs
+    https://collector.example.com  the collector of Tests/TraceCollector, which gets all spans
 
 A block that begins with ```sql runs in psql, one with ```sh in bash. ```python, ```ruby and ```go hold whole programs that connect to
 DATABASE_URL. Without CI in the environment, a block is left out if its language or an extension that it creates is not installed.
@@ -89,12 +89,10 @@ class Servers:
         if "graphql.example.com" in text:
             servers.start(["graphql"], "api:app", folder=ROOT / "Tests/GraphQLAPI")
         if "collector.example.com" in text:
-            port = free_port()
-            servers.names.append(("collector.example.com", f"127.0.0.1:{port}", ""))
-            program = ROOT / "Tests/TraceCollector/collector.py"
-            servers.children.append(subprocess.Popen([PYTHON, "-B", str(program), str(port)], stdout=subprocess.DEVNULL))
-            wait_for("the collector", lambda: is_taken(port))
+            servers.names.append(("collector.example.com", f"127.0.0.1:{(port := free_port())}", ""))
             servers.variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{port}"
+            servers.children.append(subprocess.Popen([PYTHON, "-B", ROOT / "Tests/TraceCollector/collector.py", str(port)]))
+            wait_for("the collector", lambda: is_taken(port))
         if "login.example.com" in text:
             servers.start(["login"], "api:app", folder=ROOT / "Tests/TokenAPI", TOKEN_API_FOLDER=folder)
         return servers
@@ -106,8 +104,7 @@ class Servers:
 
     def to_shown(self, text):
         for name, address, path in self.names:
-            text = text.replace(f"http://{address}{path}", f"https://{name}").replace(f"http://{address}", f"https://{name}")
-            text = text.replace(address, f"{name}:443")
+            text = text.replace(f"http://{address}{path}", f"https://{name}").replace(f"http://{address}", f"https://{name}").replace(address, f"{name}:443")
         return text
 
     def close(self):
@@ -296,8 +293,7 @@ def main():
     parser.add_argument("--worker", default=ROOT / ".build/release/worker", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("pages", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    failed = 0
-    shared = Servers()
+    failed, shared = 0, Servers()
     with tempfile.TemporaryDirectory(prefix="postrider-pages-", dir="/var/tmp") as folder, contextlib.closing(shared):
         os.chmod(folder, 0o755)
         shared.start(NAMES, "httpbin:app", "/anything")

@@ -98,7 +98,7 @@ struct TraceColumnTests {
         #expect(
             try queue.rows(
                 """
-                select traceparent, postrider_internal.has_preparation(j)::text,
+                select v.traceparent, postrider_internal.has_preparation(j)::text,
                        postrider_internal.has_basic_columns(j)::text
                   from (values (null), ('\(Self.good)')) v (traceparent)
                  cross join lateral jsonb_populate_record(

@@ -11,13 +11,18 @@ final class CallStarter {
     private let registration: Registration
     private let credentials: CredentialLoop
     private let stop: StopSequence
+    private let traces: TraceLoop
 
     /// A starter without calls.
-    init(_ shared: SharedState, _ registration: Registration, _ credentials: CredentialLoop, _ stop: StopSequence) {
+    init(
+        _ shared: SharedState, _ registration: Registration, _ credentials: CredentialLoop, _ stop: StopSequence,
+        _ traces: TraceLoop
+    ) {
         self.shared = shared
         self.registration = registration
         self.credentials = credentials
         self.stop = stop
+        self.traces = traces
     }
 
     private var now: UInt64 { shared.now }
@@ -42,6 +47,7 @@ final class CallStarter {
         let slots = shared.dispatcher.slots.limited
         guard !slots.isEmpty else { return }
         for slot in slots {
+            traces.callCutOff(slot: slot, .lostWorker)
             let sent = shared.agent.cancel(slot: slot)
             shared.dispatcher.callCutOff(slot: slot, sent: sent, cause: "was cut off from the database", now: now)
         }
@@ -66,12 +72,14 @@ final class CallStarter {
             call.headers += stamp.headers(signature: keys.signature(id: stamp.id, time: stamp.time, body: body))
         }
         if let use = job.credential, let refusal = credentials.logIn(&call, with: use) {
+            traces.callRefused(slot: slot)
             return shared.dispatcher.callRefused(slot: slot, refusal, now: now)
         }
         start(call, slot: slot)
     }
 
     private func refuse(_ slot: Int, _ code: ErrorCode, _ reason: String) {
+        traces.callRefused(slot: slot)
         shared.dispatcher.callRefused(slot: slot, Verdict(.failed, code, reason), now: now)
     }
 

@@ -65,9 +65,9 @@ public final class RunLoop {
         let registration = Registration(shared, jobs: jobsSession, dutySession, stop)
         let permits = PermitDuty(shared, dutySession, jobs: jobsSession, registration)
         credentials = CredentialLoop(shared, duties: dutySession)
-        calls = CallStarter(shared, registration, credentials, stop)
-        callbacks = CallbackLoop(shared, sessions[.callbacks], dutySession, calls, schema)
         let traces = TraceLoop(shared, dutySession, registration)
+        calls = CallStarter(shared, registration, credentials, stop, traces)
+        callbacks = CallbackLoop(shared, sessions[.callbacks], dutySession, calls, schema)
         exchanges = ExchangeLoop(
             shared, jobs: jobsSession, registration, dutySession, calls, credentials, callbacks, traces)
         judging = JudgingLoop(shared, sessions[.judging], dutySession, exchanges, schema)

@@ -65,16 +65,29 @@ final class TraceLoop {
 
     /// Writes the span of a call that is about to be aborted, because its job was cancelled.
     func callAborted(_ id: Int64, fence: Int64) {
-        guard export != nil, let slot = shared.dispatcher.slots.slot(jobID: id, fence: fence),
-            let (trace, claimedAt) = shared.dispatcher.slots.trace(in: slot), trace.context.isSampled,
-            let job = shared.dispatcher.slots.job(in: slot)
+        guard export != nil, let slot = shared.dispatcher.slots.slot(jobID: id, fence: fence) else { return }
+        callCutOff(slot: slot, .cancelled)
+    }
+
+    /// Writes the span of a call that this worker is about to cut off.
+    func callCutOff(slot: Int, _ code: ErrorCode) {
+        guard export != nil, let (trace, claimedAt) = shared.dispatcher.slots.trace(in: slot),
+            trace.context.isSampled, let job = shared.dispatcher.slots.job(in: slot)
         else { return }
         if queue.hasRoom() {
             let end = WallClock.now
             let start = end - min(end, now - min(now, claimedAt))
-            put(TraceSpan(trace, job, nil, error: ErrorCode.cancelled.rawValue, start: start, end: end))
+            put(TraceSpan(trace, job, nil, error: code.rawValue, start: start, end: end))
         }
-        ask(id, fence: fence)
+        ask(job.lease.jobID, fence: job.lease.fence)
+    }
+
+    /// Asks for the end of a job that this worker is about to end without a call.
+    func callRefused(slot: Int) {
+        guard export != nil, let (trace, _) = shared.dispatcher.slots.trace(in: slot), trace.context.isSampled,
+            let job = shared.dispatcher.slots.job(in: slot)
+        else { return }
+        ask(job.lease.jobID, fence: job.lease.fence)
     }
 
     private func put(_ span: TraceSpan) { queue.add(span.json, now: now) }

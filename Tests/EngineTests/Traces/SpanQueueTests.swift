@@ -17,16 +17,21 @@ struct SpanQueueTests {
     @Test func `a span waits half a second for others, and a full batch goes at once`() {
         var queue = filled(3)
         #expect(queue.due == SpanQueue.patience)
-        #expect(queue.nextBatch(now: SpanQueue.patience - 1) == nil)
-        #expect(queue.nextBatch(now: SpanQueue.patience)?.count == 3)
-        #expect(queue.nextBatch(now: Self.second) == nil)
+        let batch1 = queue.nextBatch(now: SpanQueue.patience - 1)
+        #expect(batch1 == nil)
+        let batch2 = queue.nextBatch(now: SpanQueue.patience)
+        #expect(batch2?.count == 3)
+        let batch3 = queue.nextBatch(now: Self.second)
+        #expect(batch3 == nil)
         queue.sent()
         #expect(queue.isEmpty)
         #expect(queue.due == nil)
         queue = filled(SpanQueue.mostInBatch + 1)
-        #expect(queue.nextBatch(now: 0)?.count == SpanQueue.mostInBatch)
+        let batch4 = queue.nextBatch(now: 0)
+        #expect(batch4?.count == SpanQueue.mostInBatch)
         queue.sent()
-        #expect(queue.nextBatch(isLast: true, now: 0)?.count == 1)
+        let batch5 = queue.nextBatch(isLast: true, now: 0)
+        #expect(batch5?.count == 1)
     }
 
     @Test func `spans beyond the limit are dropped and counted`() {
@@ -49,10 +54,12 @@ struct SpanQueueTests {
         #expect(sent == [0, 1, 3, 7])
         #expect(queue.dropped == 2)
         // The next batch waits as well, since the collector is still away.
-        #expect(queue.hasRoom())
+        let hasRoom = queue.hasRoom()
+        #expect(hasRoom)
         queue.add([1], now: now)
         #expect(queue.due == 15 * Self.second + SpanQueue.patience)
-        #expect(queue.nextBatch(now: 16 * Self.second)?.count == 1)
+        let batch6 = queue.nextBatch(now: 16 * Self.second)
+        #expect(batch6?.count == 1)
         queue.sent()
         #expect(queue.isEmpty)
     }
@@ -62,7 +69,8 @@ struct SpanQueueTests {
         _ = queue.nextBatch(now: Self.second)
         queue.failed(asksFor: 5 * Self.second, now: Self.second)
         #expect(queue.due == 6 * Self.second)
-        #expect(queue.nextBatch(now: 6 * Self.second) == [[0]])
+        let batch7 = queue.nextBatch(now: 6 * Self.second)
+        #expect(batch7 == [[0]])
         queue.refused()
         #expect(queue.dropped == 1)
         #expect(queue.isEmpty)
@@ -70,7 +78,8 @@ struct SpanQueueTests {
 
     @Test func `a worker that ends tries once`() {
         var queue = filled(1)
-        #expect(queue.nextBatch(isLast: true, now: 1)?.count == 1)
+        let batch8 = queue.nextBatch(isLast: true, now: 1)
+        #expect(batch8?.count == 1)
         queue.failed(isLast: true, now: 2)
         #expect(queue.dropped == 1)
         #expect(queue.isEmpty)
