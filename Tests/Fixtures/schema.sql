@@ -146,6 +146,68 @@ CREATE TYPE postrider_internal.nonfinal_attempt AS (
 	version bigint
 );
 
+CREATE TYPE postrider_internal.planned_job AS (
+	argument_names text[],
+	argument_check jsonpath,
+	url_start text,
+	url_argument text,
+	url_end text,
+	query_leaves text[],
+	body_json_leaves text[],
+	body_form_leaves text[],
+	fill_columns jsonb,
+	fill_places postrider_internal.argument_place[],
+	queue text,
+	lane text,
+	priority smallint,
+	timeout interval,
+	max_attempts integer,
+	backoff interval[],
+	delivery text,
+	on_duplicate text,
+	service text,
+	method text,
+	url text,
+	use_cdn boolean,
+	query jsonb,
+	headers jsonb,
+	body bytea,
+	body_json jsonb,
+	body_form jsonb,
+	max_redirects integer,
+	credential text,
+	login_required boolean,
+	response_format text,
+	ok_statuses int4multirange,
+	max_response bigint,
+	decode boolean,
+	use_envelope boolean,
+	validator jsonb,
+	"extract" text,
+	result_type text,
+	require_data boolean,
+	download_to text,
+	sha256 text,
+	cache_ttl interval,
+	cache_version bigint,
+	cache_sensitive text,
+	ignore_cache boolean,
+	paginate jsonb,
+	on_success text,
+	on_failure text,
+	callback_url text,
+	notify boolean,
+	tag text,
+	metadata jsonb,
+	operation_revision integer,
+	operation_rules jsonb
+);
+CREATE FUNCTION postrider_internal.planned_job(p_operation text) RETURNS postrider_internal.planned_job
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.planned_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.planned_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE TYPE postrider_internal.spec_node AS (
 	level integer,
 	parent integer,
@@ -1361,6 +1423,7 @@ CREATE TABLE postrider_internal.operation_plans (
     argument_names text[] NOT NULL,
     closed text[] NOT NULL,
     columns jsonb NOT NULL,
+    job postrider_internal.planned_job,
     kind text NOT NULL,
     operation text NOT NULL,
     places postrider_internal.argument_place[] NOT NULL,
@@ -5151,6 +5214,13 @@ CREATE FUNCTION postrider_internal.import_operations(p_service text, p_operation
 REVOKE ALL ON FUNCTION postrider_internal.import_operations FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.import_operations TO postrider_admin, postrider_worker;
 
+CREATE FUNCTION postrider_internal.inherit_from_parent(p_job postrider.jobs) RETURNS postrider.jobs
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.inherit_from_parent FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.inherit_from_parent TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.insert_spec_jobs(p_nodes postrider_internal.spec_node[], p_parent bigint, p_position integer, p_copies integer, p_created_by text) RETURNS bigint[]
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5347,6 +5417,12 @@ CREATE FUNCTION postrider_internal.is_plain_job(p_job postrider.jobs) RETURNS bo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.is_plain_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_plain_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.is_plain_segment(p_text text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.is_plain_segment FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.is_plain_segment TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.is_plain_url(p_url text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -6344,6 +6420,13 @@ CREATE FUNCTION postrider_internal.pick_servers(p_worker integer, p_track intege
 REVOKE ALL ON FUNCTION postrider_internal.pick_servers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.pick_servers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.plan_job(p_plan postrider_internal.operation_plans) RETURNS postrider_internal.planned_job
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.plan_job FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.plan_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.postpone_refresh(p_credential text, p_forced_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6661,6 +6744,13 @@ CREATE FUNCTION postrider_internal.refuse_bad_job(p_job postrider.jobs) RETURNS 
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.refuse_bad_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.refuse_bad_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.refuse_duplicate(p_job postrider.jobs, p_holder bigint) RETURNS void
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.refuse_duplicate FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.refuse_duplicate TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.refuse_job_changes() RETURNS trigger
     LANGUAGE plpgsql
@@ -7451,6 +7541,13 @@ CREATE FUNCTION postrider_internal.store_tree_end(p_tree postrider_internal.tree
 REVOKE ALL ON FUNCTION postrider_internal.store_tree_end FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_tree_end TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.stored_plan(p_operation postrider.operations) RETURNS postrider_internal.operation_plans
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.stored_plan FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.stored_plan TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.stub_call(p_url text, p_query text[], p_use_cdn boolean, p_service postrider.services, OUT path text, OUT query text[]) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7802,6 +7899,12 @@ CREATE FUNCTION postrider_internal.try_expand(p_batch bigint, p_items jsonb) RET
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.try_expand FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.try_expand TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.try_fill_arguments(p_columns jsonb, p_places postrider_internal.argument_place[], p_arguments jsonb) RETURNS jsonb
+    LANGUAGE plpgsql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.try_fill_arguments FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.try_fill_arguments TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.try_fold_clients(p_ended bigint[]) RETURNS void
     LANGUAGE plpgsql

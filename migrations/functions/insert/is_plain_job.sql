@@ -6,7 +6,7 @@
 create or replace function postrider_internal.is_plain_job(p_job postrider.jobs) returns boolean
 language sql stable parallel safe
 as $$
-  select p_job.kind = 'request'
+  select p_job.kind = 'request' and postrider_internal.has_basic_columns(p_job)
      and p_job.method in ('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
      and postrider_internal.is_priority(p_job.priority)
      and p_job.max_attempts between 1 and 1000
@@ -23,7 +23,6 @@ as $$
      and coalesce(octet_length(p_job.body), 0) <= 65536
      and (p_job.body_json is null or postrider_internal.is_small_json(p_job.body_json))
      and (p_job.metadata is null or postrider_internal.is_storable_json(p_job.metadata))
-     and postrider_internal.has_basic_columns(p_job)
 $$;
 comment on function postrider_internal.is_plain_job(postrider.jobs) is
   'whether a job, apart from its URL, is valid by quick checks; if false, job_defect decides';

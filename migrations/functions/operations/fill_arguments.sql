@@ -19,8 +19,8 @@ begin
     if v_place.kind = 'u' and cardinality(v_place.parts) = 3 and not p_escapes then
       -- The most frequent URL: one argument that needs no encoding. This saves a call of fill_argument_text.
       v_text := p_arguments ->> substr(v_place.parts[2], 5);
-      if v_text ~ '^[A-Za-z0-9_~-]{1,200}$' and v_place.whole is null and length(v_place.parts[1]) < 4000
-         and length(v_place.parts[3]) < 3000 then
+      if postrider_internal.is_plain_segment(v_text) and v_place.whole is null
+         and length(v_place.parts[1]) < 4000 and length(v_place.parts[3]) < 3000 then
         p_columns := jsonb_set(p_columns, v_place.path, to_jsonb(v_place.parts[1] || v_text || v_place.parts[3]));
         continue;
       end if;

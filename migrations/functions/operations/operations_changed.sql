@@ -5,7 +5,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from postrider_internal.operation_plans p where p.operation = new.name;
-  insert into postrider_internal.operation_plans select p.* from postrider_internal.operation_plan(new) p;
+  insert into postrider_internal.operation_plans select p.* from postrider_internal.stored_plan(new) p;
   return null;
 end
 $$;

@@ -26,7 +26,7 @@ begin
     from postrider_internal.operation_defect(new) d;
   perform postrider_internal.raise_column_error('operations', v_column, v_reason, v_hint);
   if tg_op = 'INSERT' then
-    insert into postrider_internal.operation_plans select p.* from postrider_internal.operation_plan(new) p
+    insert into postrider_internal.operation_plans select p.* from postrider_internal.stored_plan(new) p
         on conflict do nothing;
   end if;
   return new;
