@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
 /// The clock of this host, for times that other programs read. It may jump.

@@ -254,6 +254,16 @@ CREATE TYPE postrider_internal.waiting_members AS ENUM (
     'none'
 );
 
+ALTER TABLE postrider.admin_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider.admin_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider.admin_log_id_seq TO postrider_worker;
+
 ALTER TABLE postrider_internal.cache_deltas ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.cache_deltas_id_seq
     START WITH 1
@@ -418,6 +428,16 @@ ALTER TABLE postrider_internal.tree_deltas ALTER COLUMN id ADD GENERATED ALWAYS 
 );
 GRANT ALL ON SEQUENCE postrider_internal.tree_deltas_id_seq TO postrider_worker;
 
+ALTER TABLE postrider_internal.unreported_ends ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME postrider_internal.unreported_ends_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+GRANT ALL ON SEQUENCE postrider_internal.unreported_ends_id_seq TO postrider_worker;
+
 ALTER TABLE postrider_internal.workers ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME postrider_internal.workers_id_seq
     START WITH 1
@@ -436,6 +456,19 @@ CREATE TABLE postrider_internal.aborts (
 ALTER TABLE ONLY postrider_internal.aborts
     ADD CONSTRAINT aborts_pkey PRIMARY KEY (worker, job_id, fence);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.aborts TO postrider_worker;
+
+CREATE TABLE postrider.admin_log (
+    action text NOT NULL,
+    actor text NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    count bigint NOT NULL,
+    id bigint NOT NULL,
+    login text DEFAULT SESSION_USER NOT NULL,
+    target jsonb NOT NULL
+);
+ALTER TABLE ONLY postrider.admin_log
+    ADD CONSTRAINT admin_log_pkey PRIMARY KEY (id);
+GRANT SELECT ON TABLE postrider.admin_log TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE TABLE postrider_internal.attempt_notes (
     fence bigint NOT NULL,
@@ -1849,6 +1882,16 @@ CREATE INDEX results_overflow_finished_at_job_id_idx ON postrider_internal.resul
 CREATE INDEX results_overflow_state_job_id_idx ON postrider_internal.results_overflow USING btree (state, job_id) WHERE (state <> 's'::"char");
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.results_overflow TO postrider_worker;
 
+CREATE TABLE postrider_internal.schedule_runs (
+    job_id bigint NOT NULL,
+    schedule text NOT NULL,
+    succeeded_at timestamp with time zone
+);
+ALTER TABLE ONLY postrider_internal.schedule_runs
+    ADD CONSTRAINT schedule_runs_pkey PRIMARY KEY (job_id);
+CREATE INDEX schedule_runs_schedule ON postrider_internal.schedule_runs USING btree (schedule, job_id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.schedule_runs TO postrider_worker;
+
 CREATE TABLE postrider_internal.scheduled (
     at_most_once boolean DEFAULT false NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
@@ -2153,6 +2196,18 @@ CREATE UNLOGGED TABLE postrider_internal.uncacheable_keys (
 ALTER TABLE ONLY postrider_internal.uncacheable_keys
     ADD CONSTRAINT uncacheable_keys_pkey PRIMARY KEY (key);
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.uncacheable_keys TO postrider_worker;
+
+CREATE TABLE postrider_internal.unreported_ends (
+    id bigint NOT NULL,
+    jobs integer NOT NULL,
+    queue text NOT NULL,
+    service text NOT NULL,
+    state "char" NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY postrider_internal.unreported_ends
+    ADD CONSTRAINT unreported_ends_pkey PRIMARY KEY (id);
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.unreported_ends TO postrider_worker;
 
 CREATE TABLE postrider_internal.webhooks (
     job_id bigint NOT NULL,
@@ -3433,6 +3488,16 @@ CREATE FUNCTION postrider_internal.acquire_lane_permits(p_worker integer, p_lane
 REVOKE ALL ON FUNCTION postrider_internal.acquire_lane_permits FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.acquire_lane_permits TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.act_on_jobs(p_action text, p_ids bigint[], p_actor text, p_run_at timestamp with time zone, p_is_sure boolean, p_trees_only boolean) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.act_on_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.act_on_jobs TO postrider_admin;
+
 CREATE FUNCTION postrider_internal.add_tracks(p_queues text[], p_lanes text[], p_priorities integer[], p_young interval DEFAULT '00:00:00'::interval, p_is_awaited boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3864,7 +3929,7 @@ CREATE FUNCTION postrider.cancel_all(queue text DEFAULT NULL::text, lane text DE
 REVOKE ALL ON FUNCTION postrider.cancel_all FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.cancel_all TO postrider_admin, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT NULL::text, p_actor text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3874,6 +3939,13 @@ CREATE FUNCTION postrider_internal.cancel_any(p_id bigint, p_doubt text DEFAULT 
 REVOKE ALL ON FUNCTION postrider_internal.cancel_any FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_any TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.cancel_as(p_id bigint, p_actor text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.cancel_as FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cancel_as TO postrider_admin;
+
 CREATE FUNCTION postrider_internal.cancel_job(p_id bigint, p_ticket bytea) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3881,7 +3953,7 @@ CREATE FUNCTION postrider_internal.cancel_job(p_id bigint, p_ticket bytea) RETUR
 REVOKE ALL ON FUNCTION postrider_internal.cancel_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cancel_job TO postrider_admin, postrider_client, postrider_worker;
 
-CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint) RETURNS boolean
+CREATE FUNCTION postrider_internal.cancel_tree(p_id bigint, p_actor text DEFAULT NULL::text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -3897,6 +3969,19 @@ CREATE FUNCTION postrider_internal.charset_encoding(p_charset text) RETURNS text
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.charset_encoding FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.charset_encoding TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.chart_points(p_range interval, p_step interval, p_filter jsonb) RETURNS TABLE(slot integer, finished double precision, failed double precision, wait_p50_ms double precision, wait_p95_ms double precision, wait_p99_ms double precision, call_p50_ms double precision, call_p95_ms double precision, call_p99_ms double precision, sampled bigint, is_exact boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.chart_points FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.chart_points TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.check_filled_arguments(p_arguments jsonb, p_types jsonb, p_values jsonb) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -3939,7 +4024,7 @@ CREATE FUNCTION postrider_internal.choose_server(p_routes postrider_internal.ser
 REVOKE ALL ON FUNCTION postrider_internal.choose_server FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.choose_server TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_has_no_finish boolean, p_lanes integer[], p_leases_only boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint)
+CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_limit integer, p_tracks integer[], p_caps integer[], p_marks bigint[], p_has_no_finish boolean, p_lanes integer[], p_leases_only boolean DEFAULT false) RETURNS TABLE(track integer, seq bigint, fence bigint, job_id bigint, attempt integer, at_most_once boolean, rekey smallint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], is_rich boolean, is_member boolean, has_callbacks boolean, large_body bigint, waited interval)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4255,6 +4340,19 @@ CREATE FUNCTION postrider_internal.defer_outcome(p_job bigint, p_failure text DE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.defer_outcome FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.defer_outcome TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.delayed_lanes() RETURNS TABLE(lane text, state text, until timestamp with time zone, why text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.delayed_lanes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.delayed_lanes TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.delete_cache_entries(p_keys bytea[], p_outcome text) RETURNS bigint
     LANGUAGE plpgsql
@@ -4722,6 +4820,19 @@ CREATE FUNCTION postrider_internal.fail_stuck_downloads(p_attempts postrider_int
 REVOKE ALL ON FUNCTION postrider_internal.fail_stuck_downloads FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fail_stuck_downloads TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.failure_groups(p_filter jsonb, p_window integer) RETURNS TABLE(service text, lane text, error_code text, error_name text, status_code integer, state text, jobs bigint, first_at timestamp with time zone, last_at timestamp with time zone, newest_job bigint, error text, looked bigint, reached timestamp with time zone)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.failure_groups FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.failure_groups TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.feed(p_lists bigint[]) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4864,12 +4975,34 @@ CREATE FUNCTION postrider_internal.find_client_defect(p_groups postrider_interna
 REVOKE ALL ON FUNCTION postrider_internal.find_client_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.find_client_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.find_failed_jobs(p_queues text[] DEFAULT NULL::text[], p_lane text DEFAULT NULL::text, p_service text DEFAULT NULL::text, p_operation text DEFAULT NULL::text, p_tag text DEFAULT NULL::text, p_error_code text DEFAULT NULL::text, p_error_name text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint[]
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.find_failed_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_failed_jobs TO postrider_admin, postrider_worker;
+
 CREATE FUNCTION postrider.find_job(dedupe_key text, queue text DEFAULT 'default'::text) RETURNS bigint
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider.find_job FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.find_job TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.find_jobs(p_filter jsonb, p_before bigint, p_limit integer, p_window integer, OUT ids bigint[], OUT reached bigint) RETURNS record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.find_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.find_jobs TO postrider_admin, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.find_key_owner(p_queue text, p_key text) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -4894,7 +5027,7 @@ CREATE FUNCTION postrider_internal.find_ready_row(p_id bigint) RETURNS TABLE(spo
 REVOKE ALL ON FUNCTION postrider_internal.find_ready_row FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.find_ready_row TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_has_waits boolean DEFAULT true) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.finish(p_worker integer, p_attempts postrider_internal.finished_attempt[], p_has_waits boolean DEFAULT true, OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -4915,12 +5048,35 @@ CREATE FUNCTION postrider_internal.finish_nonfinal(p_worker integer, p_left post
 REVOKE ALL ON FUNCTION postrider_internal.finish_nonfinal FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.finish_nonfinal TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.finish_unreported(p_worker integer, p_attempts postrider_internal.finished_attempt[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.finish_unreported FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.finish_unreported TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.first_attempt_at(p_job bigint) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.first_attempt_at FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.first_attempt_at TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.first_job_since(p_time timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.first_job_since FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.first_job_since TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql
@@ -4948,6 +5104,17 @@ CREATE FUNCTION postrider_internal.fold_retries(p_lanes text[], p_calls bigint[]
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fold_retries FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fold_retries TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.fold_schedule_runs() RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fold_schedule_runs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fold_schedule_runs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.fold_servers(p_now timestamp with time zone, p_server integer[], p_is_full boolean) RETURNS integer
     LANGUAGE plpgsql
@@ -5093,6 +5260,13 @@ CREATE FUNCTION postrider_internal.has_endless_numbers(p_text text, p_json jsonb
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.has_endless_numbers FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_endless_numbers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.has_large_body(p_job postrider.jobs, p_most integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_large_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_large_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5574,6 +5748,13 @@ CREATE FUNCTION postrider_internal.is_whole_template(p_text text) RETURNS boolea
 REVOKE ALL ON FUNCTION postrider_internal.is_whole_template FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.is_whole_template TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.job_conditions(p_filter jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_conditions FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_conditions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.job_defect(p_job postrider.jobs, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5594,6 +5775,13 @@ CREATE FUNCTION postrider_internal.job_has_ended(p_id bigint) RETURNS boolean
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.job_has_ended FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_has_ended TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.job_insert(p_id bigint, p_ticket bytea) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.job_insert FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.job_insert TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.job_is_templated(p_job postrider.jobs) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5620,7 +5808,7 @@ CREATE FUNCTION postrider_internal.job_ranges() RETURNS TABLE(part text, first_i
 REVOKE ALL ON FUNCTION postrider_internal.job_ranges FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_ranges TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.job_request(p_id bigint, p_ticket bytea, p_service_ticket bytea, p_mask text) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], trace text[], key_prefix text, key_header text, rekey smallint, at_most_once boolean)
+CREATE FUNCTION postrider_internal.job_request(p_id bigint, p_ticket bytea, p_service_ticket bytea, p_mask text, p_without_body boolean DEFAULT false) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], trace text[], key_prefix text, key_header text, rekey smallint, at_most_once boolean)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS …;
@@ -5736,7 +5924,7 @@ CREATE FUNCTION postrider_internal.jsonpath_text_defect(p_path text) RETURNS tex
 REVOKE ALL ON FUNCTION postrider_internal.jsonpath_text_defect FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.jsonpath_text_defect TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[], OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5748,7 +5936,7 @@ CREATE FUNCTION postrider_internal.judge(p_worker integer, p_app_version text, p
 REVOKE ALL ON FUNCTION postrider_internal.judge FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.judge TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge_alone(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[]) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_alone(p_worker integer, p_app_version text, p_attempts postrider_internal.finished_attempt[], OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5770,7 +5958,7 @@ CREATE FUNCTION postrider_internal.judge_by_rule(p_attempt postrider_internal.fi
 REVOKE ALL ON FUNCTION postrider_internal.judge_by_rule FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.judge_by_rule TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text) RETURNS bigint[]
+CREATE FUNCTION postrider_internal.judge_cached(p_worker integer, p_app_version text, p_track integer, p_seq bigint, p_fence bigint, p_job bigint, p_error text, OUT done bigint[], OUT outcomes text) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -5885,6 +6073,17 @@ CREATE FUNCTION postrider_internal.large_body_bytes(p_body bytea, p_json jsonb, 
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.large_body_bytes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.large_body_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.last_successes(p_limit integer) RETURNS TABLE(schedule text, succeeded_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.last_successes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.last_successes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.lead(p_worker integer) RETURNS bigint
     LANGUAGE plpgsql
@@ -6102,6 +6301,13 @@ GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postr
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.newest_of_state(p_state text, p_queue text, p_limit integer, p_before bigint DEFAULT NULL::bigint, p_from bigint DEFAULT 0) RETURNS TABLE(id bigint)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     SET plan_cache_mode TO 'force_custom_plan'
     SET enable_seqscan TO 'off'
@@ -6109,8 +6315,8 @@ CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text,
     SET enable_hashjoin TO 'off'
     SET enable_mergejoin TO 'off'
     AS …;
-REVOKE ALL ON FUNCTION postrider.newest_jobs FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider.newest_jobs TO postrider_admin, postrider_reader, postrider_worker;
+REVOKE ALL ON FUNCTION postrider_internal.newest_of_state FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.newest_of_state TO postrider_worker;
 
 CREATE FUNCTION postrider_internal.next_credential_tasks(p_worker integer, p_has_key boolean, p_can_refresh boolean DEFAULT true, p_except text[] DEFAULT '{}'::text[]) RETURNS TABLE(task "char", credential text, kind text, version bigint, epoch bigint, sealed bytea, secrets text[], method text, url text, headers text[], body bytea, form text[], client_id text, private_network boolean)
     LANGUAGE plpgsql
@@ -6385,6 +6591,13 @@ CREATE FUNCTION postrider.pause_lane(lane text, until timestamp with time zone D
 REVOKE ALL ON FUNCTION postrider.pause_lane FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.pause_lane TO postrider_admin, postrider_worker;
 
+CREATE FUNCTION postrider_internal.pause_lane_as(lane text, until timestamp with time zone, p_actor text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.pause_lane_as FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.pause_lane_as TO postrider_admin;
+
 CREATE FUNCTION postrider.pause_queue(queue text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6434,7 +6647,7 @@ CREATE FUNCTION postrider_internal.postpone_refresh(p_credential text, p_forced_
 REVOKE ALL ON FUNCTION postrider_internal.postpone_refresh FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.postpone_refresh TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[], p_stubs_only boolean DEFAULT false, p_stub jsonb[] DEFAULT NULL::jsonb[], p_traces_all boolean DEFAULT false) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], trace text[])
+CREATE FUNCTION postrider_internal.prepare(p_worker integer, p_app_version text, p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_hold_ms integer DEFAULT NULL::integer, p_long bigint[] DEFAULT '{}'::bigint[], p_stubs_only boolean DEFAULT false, p_stub jsonb[] DEFAULT NULL::jsonb[], p_traces_all boolean DEFAULT false) RETURNS TABLE(job_id bigint, method text, url text, query text[], headers text[], body_kind "char", body bytea, form text[], timeout_ms integer, max_response bigint, ok_statuses integer[], idempotency_header text, gzip boolean, connect_ms integer, first_byte_ms integer, private_network boolean, proxy text, interface text, ca text, certificate text, key text, pins text[], keeps_cookies boolean, cookies text[], parts text[], part_bodies bytea[], download_to text, sha256 bytea, checks_xml boolean, is_judged boolean, has_hooks boolean, webhook_time bigint, has_pages boolean, server integer, goes_on boolean, credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[], expensive text[], answer_options integer, stub text[], service text, trace text[])
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -6656,6 +6869,13 @@ CREATE FUNCTION postrider_internal.reap(p_worker integer, p_epoch bigint) RETURN
 REVOKE ALL ON FUNCTION postrider_internal.reap FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.reap TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.record_admin_action(p_actor text, p_action text, p_target jsonb, p_count bigint, p_id bigint DEFAULT NULL::bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_admin_action FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_admin_action TO postrider_admin;
+
 CREATE FUNCTION postrider_internal.record_early_insert(p_first bigint) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6669,6 +6889,13 @@ CREATE FUNCTION postrider_internal.record_prune(p_first bigint, p_last bigint, p
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.record_prune FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.record_prune TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.record_schedule_run(p_schedule text, p_job bigint) RETURNS void
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_schedule_run FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_schedule_run TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.record_server_calls(p_attempts postrider_internal.finished_attempt[], p_done bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -6695,6 +6922,18 @@ CREATE FUNCTION postrider_internal.record_token_refused(p_refresh postrider_inte
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.record_token_refused FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.record_token_refused TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.record_unreported_ends(p_jobs bigint[], p_states "char"[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.record_unreported_ends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.record_unreported_ends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.referencing_tables() RETURNS SETOF regclass
     LANGUAGE sql STABLE
@@ -7008,6 +7247,15 @@ CREATE FUNCTION postrider.retry_failed(queue text DEFAULT NULL::text, error_code
     AS …;
 REVOKE ALL ON FUNCTION postrider.retry_failed FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider.retry_failed TO postrider_admin, postrider_worker;
+
+CREATE FUNCTION postrider_internal.retry_failed_step(p_jobs bigint[], p_until timestamp with time zone DEFAULT 'infinity'::timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.retry_failed_step FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.retry_failed_step TO postrider_admin, postrider_worker;
 
 CREATE FUNCTION postrider_internal.retry_rate(p_failing boolean, p_calls double precision, p_at timestamp with time zone, p_budget numeric, p_now timestamp with time zone) RETURNS double precision
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -7692,6 +7940,14 @@ CREATE FUNCTION postrider_internal.take_stubs(p_worker integer, p_track integer[
 REVOKE ALL ON FUNCTION postrider_internal.take_stubs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.take_stubs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.take_unreported_ends(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, queue text, service text, state text, jobs bigint)
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.take_unreported_ends FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_unreported_ends TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.target_defect(p_job postrider.jobs, p_service postrider.services, p_is_new boolean, OUT column_name text, OUT reason text, OUT hint text) RETURNS record
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7840,6 +8096,14 @@ CREATE FUNCTION postrider_internal.track_counts() RETURNS TABLE(track integer, r
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.track_counts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.track_counts TO postrider_admin, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.track_labels(p_tracks integer[]) RETURNS TABLE(track integer, queue text, lane_group text)
+    LANGUAGE sql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.track_labels FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.track_labels TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.track_lanes() RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -8166,6 +8430,13 @@ CREATE FUNCTION postrider_internal.watch_places(p_id bigint, p_rows integer) RET
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.watch_places FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.watch_places TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.without_body(p_job postrider.jobs) RETURNS postrider.jobs
+    LANGUAGE plpgsql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.without_body FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.without_body TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.without_jobs(p_track integer[], p_seq bigint[], p_fence bigint[], p_job bigint[], p_gone bigint[], OUT track integer[], OUT seq bigint[], OUT fence bigint[], OUT job bigint[]) RETURNS record
     LANGUAGE sql IMMUTABLE

@@ -141,7 +141,7 @@ extension ActPreview {
             case .cancel:
                 "They end as cancelled, and running calls are aborted. A batch or chain ends with its members."
             case .retry: "They run again, with max_attempts more attempts. A member runs again with its batch or chain."
-            default: "They run at another time. Of each state, the newest 10,000 are changed."
+            default: "They run at another time."
             }
         var sentence = "This changes \(jobs), 500 at a time; you can stop it. \(effect)"
         if kind == .retry, !selection.repeatsDoubtfulJobs {

@@ -19,7 +19,7 @@ struct JobSelection: Equatable, Sendable {
     ]
 
     /// How many jobs of one state are counted, or rescheduled.
-    static let mostCounted = JobFilter.newestOfState
+    static let mostCounted = 10_000
 
     /// Reads the arguments.
     ///

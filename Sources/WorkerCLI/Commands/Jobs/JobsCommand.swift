@@ -25,7 +25,6 @@ enum JobsCommand {
         ],
         details: [
             "A time is by the clock of the database. A job that has not ended counts by its insertion.",
-            "With --state and a further condition, it searches the \(JobFilter.newestOfState) newest jobs of that state.",
         ],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
