@@ -34,14 +34,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
+
+from page_output import folded, is_equal, trimmed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = str(ROOT / ".postrider/venv/bin/python")
 PATIENCE = 60
-# The most characters in a line of an output of one column.
-WIDTH = 110
 # The program that runs a file, for each language whose blocks are programs.
 PROGRAMS = {"python": [PYTHON, "-B"], "ruby": ["ruby"], "go": ["go", "run"]}
 # The addresses of httpbin, one for each name, so that an output shows which name was called.
@@ -52,15 +51,6 @@ WRITES = re.compile(
     r"^\s*(insert|update|delete|create|drop|alter|grant|revoke|truncate|copy|do|begin|call|set)\b"
     r"|postrider\.(submit|cancel\w*|retry\w*|pause\w*|resume\w*|reschedule|log_in|log_out|run_schedule|switch_server"
     r"|cache_put|cache_invalidate|purge|rerun_callback|restore)\(", re.I | re.M)
-MASKS = [
-    (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?( ?UTC|Z|[+-]\d\d(:?\d\d)?)?", "TIME"),
-    (r"\b\d\d:\d\d:\d\d(\.\d+)?", "TIME"),
-    (r"\b20\d\d-\d\d-\d\d\b", "DATE"),
-    (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID"),
-    (r"\b\d+\.\d+\b(?!\.\d)", "N"),
-    (r"-{3,}(\+-{3,})*", "---"),
-    (r"[ \t]+", " "),
-]
 
 
 class Servers:
@@ -209,33 +199,6 @@ def missing_program(language, body):
 def psql():
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/psql"))
     return str(found[-1]) if found else shutil.which("psql")
-
-
-def trimmed(text):
-    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n")).rstrip()
-
-
-def masked(text):
-    """The words of an output, without what differs from run to run. Line breaks do not count, so a page may wrap lines."""
-    for pattern, word in MASKS:
-        text = re.sub(pattern, word, text)
-    return " ".join(text.split())
-
-
-def is_equal(shown, real):
-    """Whether the real output is what the page shows."""
-    pattern = ".*".join(re.escape(masked(part)) for part in re.split(r"^…$", shown, flags=re.M))
-    return re.fullmatch(pattern, masked(real)) is not None
-
-
-def folded(text):
-    """The output with its long lines wrapped, as far as it has one column."""
-    lines = text.split("\n")
-    if "|" in text or max(map(len, lines)) <= WIDTH:
-        return text
-    return "\n".join(
-        "-" * 40 if set(line) == {"-"} else textwrap.fill(line.strip(), WIDTH, initial_indent=" ", subsequent_indent="   ")
-        for line in lines)
 
 
 def run_page(page, write, database, servers, folder, worker):

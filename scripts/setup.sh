@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages for the build, the tests and the demo. Does nothing if all are installed.
-# setup.sh --without-browser leaves out the packages that only some tests need: a browser (350 MB) for the dashboard,
-# Go (510 MB) and Ruby (35 MB) for the examples of docs/recipes/from-code.md, zsh and fish (45 MB) for completions,
-# Prometheus (200 MB) for metrics and alerts.
+# setup.sh --without-browser leaves out the packages that only some tests need, about 1.1 GB:
+# - a browser for the dashboard, Prometheus for metrics and alerts
+# - Go and Ruby for the examples of docs/recipes/from-code.md
+# - zsh and fish for completions
+#
 # setup.sh --for-packages installs the packages that build and check the Debian package, as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -21,7 +21,7 @@ struct TimelineTests {
         #expect(row.bars.map(\.start) == [0, 0.1, 0.2, 0.4, 0.9] && row.bars.map(\.end) == [0.1, 0.2, 0.4, 0.9, 1])
     }
 
-    @Test func `a reused connection has no bar for what was not done, and a timeout ends without an answer`() {
+    @Test func `a reused connection has no DNS, connect and TLS bars, and a timeout no answer`() {
         #expect(
             JobAttempts.call(Self.attempt(phases: [0, 0, 0, 0.5])).bars.map(\.name) == ["first byte", "receive"])
         #expect(

@@ -67,23 +67,14 @@ final class QueueInMemory {
         lastSeq += 1
         let id = lastSeq
         jobs[id] = Job(isAtMostOnce: isAtMostOnce, isRich: isRich, maxAttempts: maxAttempts)
-        guard let commitAt else {
-            jobs[id] = nil
-            return
-        }
+        guard let commitAt else { return jobs[id] = nil }
         let hasIdleWorkers = !idle.isEmpty
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            if hasIdleWorkers { notify(announcement(of: AnnouncedJob(track: track, id: id), isRich: isRich)) }
+            let job = AnnouncedJob(track: track, id: id)
+            if hasIdleWorkers { notify(!isRich ? .job(job) : id % 4 == 0 ? .unnamed : .ready([job])) }
         }
-    }
-
-    /// What the database would say about one job. Some INSERTs also insert a batch or a later job, so their
-    /// notification names nothing.
-    private func announcement(of job: AnnouncedJob, isRich: Bool) -> Announcement {
-        if !isRich { return .job(job) }
-        return job.id % 4 == 0 ? .unnamed : .ready([job])
     }
 
     /// The index of the first row in a track with at least this seq.

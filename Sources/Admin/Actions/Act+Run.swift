@@ -18,7 +18,7 @@ public struct AdminAction: Equatable, Sendable {
 extension Act {
     /// Does an act on one object and logs it, both in the current transaction.
     ///
-    /// - Returns: what was done; nil if there was nothing to do.
+    /// - Returns: the act for the log; nil if there was nothing to do.
     func run(as actor: AdminLogin, _ connection: borrowing PGConnection) throws(PGError) -> AdminAction? {
         var extra: [FormField] = []
         switch target {

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// A connection for acts, apart from the ones that only read. It is opened when it is needed and then kept.
 ///
-/// Each transaction runs as `postrider_admin`. So an act has the rights of an admin, whatever else the login may do.
+/// Each transaction runs as `postrider_admin`. So an act has the rights of an admin, even if the login itself has more.
 final class ActDatabase: Sendable {
     private let database: PGConnectionString
     private let connection = Mutex<PGConnection?>(nil)

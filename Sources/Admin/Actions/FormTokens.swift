@@ -28,7 +28,7 @@ final class FormTokens: Sendable {
 
     private struct Entries {
         var byNumber: [UInt64: Entry] = [:]
-        /// The numbers in the order of their issue, with those of used tokens.
+        /// The numbers in the order of their issue, also of used tokens.
         var order: [UInt64] = []
     }
 

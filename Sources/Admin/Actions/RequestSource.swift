@@ -3,7 +3,7 @@
 /// Whether a POST comes from a page of this server. Pure.
 ///
 /// Browsers state the origin of the page in `Origin` and `Sec-Fetch-Site`, and no script can change either. Other
-/// programs must state one of them, too: what a browser leaves out must not be taken as permission.
+/// programs must state one of them, too: a request without both is refused.
 enum RequestSource {
     /// Why the request is refused; nil if it comes from a page of this server.
     static func refusal(of request: AdminRequest) -> String? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What runs beside the jobs: schedules, the cache and limits of clients.
+/// The pages of duties: schedules, the cache and limits of clients.
 extension ListPage {
     static let schedules = Plan(
         title: "Schedules", question: "When does each schedule run next, and did its last job succeed?",

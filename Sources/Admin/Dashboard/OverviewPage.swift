@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// The first page: what needs attention, counts of jobs by state, charts, failures by cause, queues and workers.
+/// The first page: problems, counts of jobs by state, charts, failures by cause, queues and workers.
 struct OverviewPage: DashboardPage {
     private let filters: PageFilters
     private let acts: Bool

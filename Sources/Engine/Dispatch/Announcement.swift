@@ -36,7 +36,7 @@ extension AnnouncedJob {
         self.init(track: track, id: id)
     }
 
-    /// Nil if a word is no `TRACK:ID`, or if there is none.
+    /// Nil without words, or if a word is no `TRACK:ID`.
     fileprivate static func list(_ words: ArraySlice<Substring>) -> [AnnouncedJob]? {
         let jobs = words.compactMap { word in
             let parts = word.split(separator: ":")

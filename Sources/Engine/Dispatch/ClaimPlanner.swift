@@ -177,31 +177,24 @@ struct ClaimPlanner {
     /// Records that INSERTs notify this worker no longer, because its row or its session is gone.
     mutating func listeningEnded() { pickup.connectionLost() }
 
-    /// Records a notification about new jobs.
-    ///
-    /// If one job is announced and no other is known to wait, a claim of that job is enough, and its answer shows
-    /// whether to look further. Jobs on known tracks ask for no survey. If no claim has brought a job for a while, the
-    /// claim still waits for one: the same transaction may have filled a new track of a higher priority.
+    /// Records a notification about new jobs. If no other job is known to wait, a claim of one announced job is enough.
+    /// Jobs on known tracks ask for no survey.
     mutating func jobsAnnounced(_ announcement: Announcement, now: UInt64) -> PickupMode.Change {
         switch announcement {
-        case .job(let job) where tracks.visit(announced: job.track) != nil: jobAnnounced(job)
-        case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }:
-            scope = .anywhere
+        case .job(let job) where tracks.visit(announced: job.track) != nil:
+            switch scope {
+            case .nowhere: scope = .announced(job)
+            case .announced:
+                widen()
+                schedule.claimIsInformed()
+            case .anywhere: schedule.wantsSurvey = true
+            }
+        case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }: scope = .anywhere
         default:
             schedule.mayLookAtOnce()
             widen()
         }
         return pickup.notified(now: now)
-    }
-
-    private mutating func jobAnnounced(_ job: AnnouncedJob) {
-        switch scope {
-        case .nowhere: scope = .announced(job)
-        case .announced:
-            widen()
-            schedule.claimIsInformed()
-        case .anywhere: schedule.wantsSurvey = true
-        }
     }
 
     /// Records that batches or chains have settled an ended member. Their next members may be ready.
@@ -265,7 +258,6 @@ struct ClaimPlanner {
     // MARK: lanes with limits
 
     var hasLanes: Bool { !lanes.isEmpty }
-
     /// Whether such lanes have calls in flight or claims under way.
     var usesLanes: Bool { lanes.isInUse }
 
@@ -303,7 +295,6 @@ struct ClaimPlanner {
 
     /// Records that the requests failed. They are due again.
     mutating func laneRequestFailed() { lanes.requestFailed() }
-
     /// Drops all grants, because the database may have given them to other workers. They are requested again.
     mutating func requestLanesAgain() { lanes.requestAgain() }
 }

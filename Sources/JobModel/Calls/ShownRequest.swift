@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request for people: what is sent, with `***` for each secret.
+/// A request as people see it, with `***` for each secret.
 public struct ShownRequest: Equatable, Sendable {
     /// The method.
     public let method: String

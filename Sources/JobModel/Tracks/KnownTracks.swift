@@ -52,14 +52,14 @@ public struct KnownTracks: Sendable {
         public var mark: Int64
         /// The number of its lane if this worker keeps limits of the lane, otherwise 0.
         public var lane: Int32 = 0
-        /// The news that had been read when it was planned. Later news is more recent than this visit.
-        var news: UInt64
+        /// The version of the tracks when it was planned. Later changes are more recent than this visit.
+        var version: UInt64
     }
 
     private var lines = TrackLines()
     private var surveys: UInt64 = 0
     /// How many surveys, announcements and steps back have been recorded.
-    private var news: UInt64 = 0
+    private var version: UInt64 = 0
 
     /// An empty set of tracks. The first survey fills it.
     public init() {}
@@ -104,7 +104,7 @@ public struct KnownTracks: Sendable {
     /// The same for lanes with limits. A visit takes at most the permits of its lane, and reserves them.
     public mutating func plan(limit: Int, inFlight: [Int32: Int], lanes: inout LanePermits, now: UInt64) -> [Visit] {
         guard limit > 0, lines.count > 0 else { return [] }
-        var plan = VisitPlan(limit: limit, inFlight: inFlight, news: news, now: now)
+        var plan = VisitPlan(limit: limit, inFlight: inFlight, version: version, now: now)
         let queuedBefore = lines.queued
         plan.fill(from: &lines, lanes: &lanes)
         // A track with room in its share was parked meanwhile. The other tracks get that room.
@@ -120,7 +120,7 @@ public struct KnownTracks: Sendable {
     /// It ignores other jobs of the track, since those are announced as well.
     public func visit(announced track: Int32) -> Visit? {
         guard !lines.hasWork, let entry = lines[track], entry.lane == 0 else { return nil }
-        return Visit(track: track, cap: .max, mark: entry.mark, news: news)
+        return Visit(track: track, cap: .max, mark: entry.mark, version: version)
     }
 
     /// Takes a survey: new tracks, tracks with work, and late rows, to which the watermark moves back.
@@ -133,24 +133,25 @@ public struct KnownTracks: Sendable {
     public mutating func surveyReturned(_ sightings: [Sighting], lanes: inout LanePermits) {
         defer { if !lanes.isEmpty { lanes.forget { !lines.isUsed($0) } } }
         surveys += 1
-        news += 1
+        version += 1
         for sighting in sightings {
             if sighting.lane != 0 { lanes.know(sighting.lane) }
             guard var entry = lines[sighting.track] else {
                 // All rows below the first claimable row are leased or dead.
                 var entry = TrackEntry(
-                    priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: news, used: surveys)
+                    priority: sighting.priority, mark: sighting.firstSeq - 1, lane: sighting.lane, sighted: version,
+                    used: surveys)
                 entry.isSingle = !sighting.hasMore
                 lines.joinHot(sighting.track, &entry)
                 lines[sighting.track] = entry
                 continue
             }
-            entry.sighted = news
+            entry.sighted = version
             entry.used = surveys
             entry.isSingle = !sighting.hasMore
             if sighting.firstSeq <= entry.mark {
                 entry.mark = sighting.firstSeq - 1
-                entry.steppedBack = news
+                entry.steppedBack = version
             }
             if entry.lane != sighting.lane { lines.move(sighting.track, &entry, to: sighting.lane) }
             if !entry.isHot { lines.becomeHot(sighting.track, &entry) }
@@ -171,9 +172,9 @@ public struct KnownTracks: Sendable {
     public mutating func stepBack(_ track: Int32, to seq: Int64) {
         guard var entry = lines[track], entry.mark >= seq else { return }
         // Claims under way were planned before this, so they do not count as visits of the row.
-        news += 1
+        version += 1
         entry.mark = seq - 1
-        entry.steppedBack = news
+        entry.steppedBack = version
         lines[track] = entry
     }
 
@@ -183,12 +184,12 @@ public struct KnownTracks: Sendable {
     /// - Returns: whether the next claims find these jobs without a survey.
     public mutating func announced(_ track: Int32, from seq: Int64) -> Bool {
         guard var entry = lines[track], entry.mark - seq < KnownTracks.longestStep else { return false }
-        news += 1
+        version += 1
         // Claims under way were planned before this, so they do not count as visits of these jobs.
-        entry.sighted = news
+        entry.sighted = version
         if entry.mark >= seq {
             entry.mark = seq - 1
-            entry.steppedBack = news
+            entry.steppedBack = version
         }
         entry.isSingle = false
         if !entry.isHot { lines.becomeHot(track, &entry) }
@@ -206,7 +207,7 @@ public struct KnownTracks: Sendable {
             let rows = found[visit.track]?.count ?? 0
             // A visit that was planned before a step back began above the late row. Only a visit from below may move
             // the watermark past that row.
-            if let last = found[visit.track]?.last, entry.steppedBack <= visit.news {
+            if let last = found[visit.track]?.last, entry.steppedBack <= visit.version {
                 entry.mark = max(entry.mark, last)
             }
             let wasSingle = entry.isSingle && rows == 1
@@ -219,7 +220,7 @@ public struct KnownTracks: Sendable {
                 let hasMore = !wasSingle && (rows >= Int(visit.cap) || (rows > 0 && total + rows >= limit))
                 if hasMore && !entry.isHot {
                     lines.becomeHot(visit.track, &entry)
-                } else if !hasMore && entry.isHot && entry.sighted <= visit.news {
+                } else if !hasMore && entry.isHot && entry.sighted <= visit.version {
                     lines.becomeCold(visit.track, &entry)
                 }
             }

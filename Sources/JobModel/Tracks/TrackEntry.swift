@@ -16,7 +16,7 @@ struct TrackEntry: Sendable {
     var isRegular = false
     /// Whether the last survey saw a single row.
     var isSingle = false
-    /// The last news of work here, and the last news that moved the watermark back (`KnownTracks`).
+    /// The last version that saw work here, and the last one that moved the watermark back (`KnownTracks`).
     var sighted: UInt64
     var steppedBack: UInt64 = 0
     /// The last survey that saw work here, or the last one before a claim that brought rows.

@@ -8,8 +8,8 @@ struct VisitPlan {
     private let limit: Int
     /// How many calls run, by track.
     private let inFlight: [Int32: Int]
-    /// The news that the plan knows, for its visits.
-    private let news: UInt64
+    /// The version of the tracks, for its visits.
+    private let version: UInt64
     private let now: UInt64
     /// The planned visits, tracks with work before tracks without.
     private(set) var visits: [KnownTracks.Visit] = []
@@ -20,10 +20,10 @@ struct VisitPlan {
     private var least: Int16?
 
     /// A plan without visits.
-    init(limit: Int, inFlight: [Int32: Int], news: UInt64, now: UInt64) {
+    init(limit: Int, inFlight: [Int32: Int], version: UInt64, now: UInt64) {
         self.limit = limit
         self.inFlight = inFlight
-        self.news = news
+        self.version = version
         self.now = now
     }
 
@@ -141,7 +141,7 @@ struct VisitPlan {
             planned += Int(rows)
             lines.rejoin(line, track, entry)
             visits.append(
-                KnownTracks.Visit(track: track, cap: rows, mark: entry.mark, lane: entry.lane, news: news))
+                KnownTracks.Visit(track: track, cap: rows, mark: entry.mark, lane: entry.lane, version: version))
         }
         return planned
     }

@@ -28,8 +28,8 @@ struct LiveScreen {
 
     /// Draws the lines over the previous ones.
     ///
-    /// The escape sequences: `?25l` hides the cursor, `?7l` turns line wrapping off, `2J` and `H` clear the screen and
-    /// go to its first line, `A` goes up, `K` clears the rest of a line, `J` clears all lines below.
+    /// The escape sequence `?25l` hides the cursor, and `?7l` turns line wrapping off. `2J` and `H` clear the screen and
+    /// go to its first line. `A` goes up, `K` clears the rest of a line, `J` clears all lines below.
     mutating func draw(_ lines: [String], _ size: Size) {
         var text = drawn == 0 ? "\u{1b}[?25l\u{1b}[?7l" : ""
         if drawn > 0 && size != self.size {

@@ -164,7 +164,7 @@ struct JobPageTests {
         ("text/javascript", #""alert(1)""#, "text/plain; charset=utf-8", "txt"),
         ("text/html; x=\\\"y", #"{"a": "<script>"}"#, "application/json", "json"),
     ])
-    func `a download has a safe type, whatever the API says`(
+    func `a download has a safe type, even if the API names another one`(
         type: String, body: String, safe: String, name: String
     ) throws {
         let queue = try TestQueue()

@@ -51,7 +51,7 @@ enum BodyKind: Equatable {
         }
     }
 
-    /// The formats of images that hold no markup, by their first bytes. So SVG is none of them.
+    /// The formats of images that hold no markup, by their first bytes. SVG holds markup.
     private static func imageType(_ bytes: [UInt8]) -> String? {
         if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return "image/png" }
         if bytes.starts(with: [0xff, 0xd8, 0xff]) { return "image/jpeg" }

@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// One job: its state and the reason for it, what was sent, what came back, its attempts and its place in a tree.
+/// One job: its state and the reason for it, request, answer, attempts and its place in a tree.
 struct JobPage: DashboardPage {
     private let id: Int64
     private let acts: Bool

@@ -12,7 +12,7 @@ struct JobRequestPart: Sendable {
     private let missing: String?
     /// Whether the body is too large to be masked and shown.
     let isLarge: Bool
-    /// The curl command; nil: there is none, or the body is too large.
+    /// The curl command; nil: the job makes no call, or the body is too large.
     let curl: String?
 
     /// Larger bodies are left out: to mask 256 KiB takes a quarter of a second.

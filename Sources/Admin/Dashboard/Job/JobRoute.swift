@@ -4,7 +4,7 @@ internal import PGClient
 
 /// The pages below `/jobs/`: a job, the body of its answer, and its members.
 enum JobRoute {
-    /// The page of a path like `/jobs/5`, `/jobs/5/body` or `/jobs/5/members/101`. Nil if there is none.
+    /// The page of a path like `/jobs/5`, `/jobs/5/body` or `/jobs/5/members/101`. Nil for other paths.
     static func page(
         _ path: String, acts: Bool, _ connection: borrowing PGConnection
     ) throws(PGError) -> (any DashboardPage)? {

@@ -23,9 +23,7 @@ enum JobsCommand {
                 name: "json", kind: .toggle, isCommandLineOnly: true,
                 meaning: "one JSON object a line, all columns of job_status"),
         ],
-        details: [
-            "A time is by the clock of the database. A job that has not ended counts by its insertion.",
-        ],
+        details: ["A time is by the clock of the database. A job that has not ended counts by its insertion."],
         run: { (arguments) throws(CommandError) in
             let connection = try Database.open(arguments, readsOnly: true)
             let filter = try JobFilterFlags.filter(
