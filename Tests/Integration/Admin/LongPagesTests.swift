@@ -34,14 +34,18 @@ struct LongPagesTests {
         #expect(page.lines.joined().utf8.count < 60_000)
     }
 
-    @Test func `a large batch's page shows the first 200 members and says there are more`() throws {
+    @Test func `a large batch's page shows twelve members and links to all`() throws {
         let queue = try TestQueue()
         let spec = #"{"batch": [\#(Array(repeating: #"{"url": "http://h/"}"#, count: 300).joined(separator: ", "))]}"#
         let root = try queue.number("select postrider.submit('\(spec)')")
         try queue.connection.execute("select postrider.pause_queue('default')")
         let watched = try WatchedWorker(queue.database)
-        let page = try watched.pages.read("/jobs/\(root)").lines.joined()
-        #expect(page.contains("The first 200 rows; there are more."), "\(page)")
-        #expect(page.split(separator: "href=\"/jobs/", omittingEmptySubsequences: false).count > 200)
+        func links(_ path: String) throws -> Int {
+            let page = try watched.pages.read(path).lines.joined()
+            return page.split(separator: "href=\"/jobs/", omittingEmptySubsequences: false).count
+        }
+        #expect(try watched.pages.read("/jobs/\(root)").lines.joined().contains("/jobs/\(root)/members"))
+        #expect(try (12...20).contains(links("/jobs/\(root)")))
+        #expect(try (100...110).contains(links("/jobs/\(root)/members")))
     }
 }

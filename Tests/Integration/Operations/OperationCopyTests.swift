@@ -23,7 +23,7 @@ struct OperationCopyTests {
                 "select string_agg(j.name, ' ' order by j.name) from \(jobs) j left join \(planned) p using (name)"
                     + " where p.name is null")
                 == "argument_types arguments body_parts created_at created_by dedupe_key each expires_at id kind "
-                + "max_parallel mode name operation parent_id position rules run_at run_if")
+                + "max_parallel mode name operation parent_id position rules run_at run_if traceparent tracestate")
         #expect(
             try queue.text(
                 "select string_agg(p.name, ' ' order by p.name) from \(planned) p left join \(jobs) j using (name)"

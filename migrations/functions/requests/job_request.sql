@@ -18,7 +18,7 @@ returns table (
   download_to text, sha256 bytea, checks_xml boolean, is_judged boolean,
   has_hooks boolean, webhook_time bigint, has_pages boolean, server int, goes_on boolean,
   credential text, credential_kind text, credential_version bigint, sealed bytea, secrets text[], place text[],
-  expensive text[], answer_options int, stub text[], trace text[],
+  expensive text[], answer_options int, stub text[], service text, trace text[],
   key_prefix text, key_header text, rekey smallint, at_most_once boolean)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -110,7 +110,7 @@ begin
   credential_kind := k.kind;
   secrets := array['username', p_mask, 'password', p_mask, 'access_token', p_mask];
   place := case when k.name is not null then postrider_internal.credential_place(k.kind, v_place) end;
-  select r.key_prefix, r.key_header, r.rekey into key_prefix, key_header, rekey
+  select r.key_prefix, r.key_header, r.rekey, j.service into key_prefix, key_header, rekey, service
     from postrider_internal.request_key(p_id) r;
   at_most_once := j.delivery = 'at_most_once';
   return next;

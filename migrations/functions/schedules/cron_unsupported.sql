@@ -11,7 +11,7 @@ declare
 begin
   select d.r, d.h into reason, hint from (values
     (E'^@every', '@every is not supported',
-     'Write a step: */30 * * * * is every 30 minutes, and 0 */2 * * * is every two hours.'),
+     'Write */30 * * * * for 30 minutes, two schedules for 90 minutes: 0 0-23/3 * * * and 30 1-23/3 * * *.'),
     (E'^@reboot', '@reboot is not supported', 'Call postrider.run_schedule(name) when your system has started.'),
     (E'^@(week|work)days?$', 'is not a known shorthand', 'Write 0 0 * * mon-fri.'),
     (E'^@weekends?$', 'is not a known shorthand', 'Write 0 0 * * sat,sun.'),

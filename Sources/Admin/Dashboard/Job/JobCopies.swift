@@ -8,6 +8,9 @@ struct JobCopies: Sendable {
     private let curl: String?
     private let insert: String?
 
+    /// A longer INSERT is left out: 64 KiB. Metadata of 8 kB may be 14 MB as text.
+    private static let longest = 65_536
+
     /// Reads the INSERT.
     ///
     /// - Parameter hasLargeBody: whether the INSERT is left out because of its size.
@@ -24,8 +27,9 @@ struct JobCopies: Sendable {
         parameters.append(int64: head.id)
         insert = try connection.query(
             """
-            select postrider_internal.job_insert(
-                     $1, (select t.ticket from postrider_internal.tickets t where t.id = $1)) as value
+            select case when octet_length(i.statement) <= \(JobCopies.longest) then i.statement end as value
+              from postrider_internal.job_insert(
+                     $1, (select t.ticket from postrider_internal.tickets t where t.id = $1)) i (statement)
             """, &parameters
         ).optionalText(0, PGValueColumn.value)
     }
