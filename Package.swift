@@ -67,7 +67,7 @@ let package = Package(
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "PrivateCluster", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "XMLCheck", dependencies: ["CXML"], swiftSettings: strict),
-        .target(name: "HostileTarget", swiftSettings: strict),
+        .target(name: "HostileTarget", dependencies: ["Reactor"], swiftSettings: strict),
         // files.def and file.h are included, not compiled. #embed is C23, so clang would warn.
         .target(
             name: "CMigrations", exclude: ["file.h", "files.def"],
@@ -90,7 +90,7 @@ let package = Package(
 
         // 4: pages about the engine: health, metrics, dashboard
         .target(
-            name: "Admin", dependencies: ["JobModel", "PGClient", "JobStore", "Engine", "CHTTPServer"],
+            name: "Admin", dependencies: ["JobModel", "PGClient", "Reactor", "JobStore", "Engine", "CHTTPServer"],
             resources: [.embedInCode("Dashboard/dashboard.css"), .embedInCode("Dashboard/dashboard.js")], swiftSettings: strict),
 
         // 5: the program

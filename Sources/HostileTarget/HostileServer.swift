@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Reactor
 internal import Synchronization
 
 /// An HTTP server with answers that no correct server gives. The path selects the answer (see `HostileAnswer`).
@@ -39,7 +40,7 @@ public final class HostileServer: Sendable {
         hasIPv6 = found.listeners.count == 2
         let server = self
         for listener in listeners {
-            guard ServingThread.start({ server.accept(listener) }) else { throw NoFreePort(ports: ports) }
+            guard DetachedThread.start({ server.accept(listener) }) else { throw NoFreePort(ports: ports) }
         }
     }
 
@@ -94,7 +95,7 @@ public final class HostileServer: Sendable {
                 accepted.count += 1
                 return false
             }
-            if isProbe || !ServingThread.start({ self.serve(connection) }) { close(connection) }
+            if isProbe || !DetachedThread.start({ self.serve(connection) }) { close(connection) }
         }
     }
 

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import JobStore
 internal import PGClient
+internal import Reactor
 internal import Synchronization
 
 /// An act on all jobs of a filter: it runs in steps on its own thread. One runs at a time.
@@ -153,7 +154,7 @@ final class BulkRun: Sendable {
     }
 }
 
-/// What one transaction of a run has done.
+/// The result of one transaction of a run.
 private struct BulkStep: Sendable {
     let examined: Int64
     let changed: Int64

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// A detached thread, whose memory is freed at its end. It inherits the blocked signals of its creator.
-enum DetachedThread {
+public enum DetachedThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 
@@ -13,7 +13,7 @@ enum DetachedThread {
     }
 
     /// Starts it. False if the system refuses. C: `pthread_create`, `pthread_detach`.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let argument = unsafe Unmanaged.passRetained(Body(body))
         var thread = pthread_t()
         let code = unsafe pthread_create(
