@@ -11,19 +11,7 @@ root=$PWD/.build/deb/root
 rm -rf "$root"
 dpkg-deb --extract "$package" "$root"
 
-failed=0
-# check NAME COMMAND...: prints one line, and the output of a command that fails.
-check() {
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        echo "ok    $name"
-    else
-        echo "FAIL  $name"
-        sed 's/^/      /' <<<"$output"
-        failed=1
-    fi
-}
+source scripts/checks.sh
 
 files() {
     diff - <(dpkg-deb --contents "$package" | awk '$1 !~ /^d/ && $6 !~ /\/share\/doc\// { print $1, $2, substr($6, 2) }' | sort -k3) <<'END'

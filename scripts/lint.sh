@@ -4,24 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-failed=0
+source scripts/checks.sh
 
 # SwiftPM makes folders in the home directory. This setting moves them into .build.
 mkdir -p .build/home
 swift() { HOME=$PWD/.build/home CFFIXED_USER_HOME=$PWD/.build/home command swift "$@"; }
-
-# check NAME COMMAND…: the rule holds if the command succeeds. Otherwise the command's output is shown.
-check() {
-    local name=$1 output
-    shift
-    if output=$("$@" 2>&1); then
-        echo "ok    $name"
-    else
-        echo "FAIL  $name"
-        sed 's/^/      /' <<<"$output"
-        failed=1
-    fi
-}
 
 # Checks tracked and new files, so that a violation shows before the commit.
 files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r f; do [[ -f $f ]] && echo "$f"; done; }
