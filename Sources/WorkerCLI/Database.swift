@@ -111,6 +111,19 @@ enum Database {
         }
     }
 
+    /// Runs a statement.
+    ///
+    /// - Throws: the error of the statement, as `failure` describes it.
+    static func query(
+        _ sql: String, _ parameters: inout PGParameters, _ connection: borrowing PGConnection
+    ) throws(CommandError) -> PGResult {
+        do throws(PGError) {
+            return try connection.query(sql, &parameters)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// The error of a failed connection, with advice.
     static func unreachable(_ error: PGError) -> CommandError {
         CommandError(

@@ -55,7 +55,7 @@ enum JobFilterFlags {
         var parameters = PGParameters()
         parameters.append(text: code)
         let sql = "select exists (select from postrider.error_codes e where e.code = $1) as value"
-        guard try query(sql, &parameters, connection).bool(0, PGValueColumn.value) else {
+        guard try Database.query(sql, &parameters, connection).bool(0, PGValueColumn.value) else {
             throw .usage(
                 "--error", "\(quoted(code)) is not an error code", "see select code from postrider.error_codes")
         }
@@ -79,16 +79,6 @@ enum JobFilterFlags {
             throw .usage(
                 "--\(name)", "\(quoted(text)) is neither an age nor a time",
                 "give one like 2h or \"2026-12-24 18:00+01\"")
-        }
-    }
-
-    private static func query(
-        _ sql: String, _ parameters: inout PGParameters, _ connection: borrowing PGConnection
-    ) throws(CommandError) -> PGResult {
-        do throws(PGError) {
-            return try connection.query(sql, &parameters)
-        } catch {
-            throw Database.failure(error)
         }
     }
 }

@@ -46,7 +46,8 @@ enum CredentialCommand {
         let connection = try Database.open(arguments)
         var parameters = PGParameters()
         parameters.append(text: name)
-        let row = try query("select kind as value from postrider.credentials where name = $1", &parameters, connection)
+        let row = try Database.query(
+            "select kind as value from postrider.credentials where name = $1", &parameters, connection)
         guard row.rowCount > 0 else {
             throw .usage("NAME", "there is no credential \(quoted(name))", "insert it into postrider.credentials first")
         }
@@ -62,7 +63,7 @@ enum CredentialCommand {
             parameters.append(texts: secret.secrets.names)
             parameters.append(bytes: keys.seal(secret.secrets, for: name))
             parameters.append(int64: secret.expiresIn)
-            _ = try query("select postrider_internal.log_in_sealed($1, $2, $3, $4)", &parameters, connection)
+            _ = try Database.query("select postrider_internal.log_in_sealed($1, $2, $3, $4)", &parameters, connection)
         } else {
             parameters.append(texts: secret.secrets.pairs)
             parameters.append(int64: secret.expiresIn)
@@ -70,7 +71,7 @@ enum CredentialCommand {
                 select postrider.log_in(
                   $1, jsonb_object($2::text[]) || jsonb_strip_nulls(jsonb_build_object('expires_in', $3::bigint)))
                 """
-            _ = try query(sql, &parameters, connection)
+            _ = try Database.query(sql, &parameters, connection)
             Terminal.write(
                 "worker: POSTRIDER_SECRET_KEY is not set; "
                     + "the secret stays unsealed until a worker with a key seals it\n",
@@ -83,7 +84,7 @@ enum CredentialCommand {
         let connection = try Database.open(arguments)
         var parameters = PGParameters()
         parameters.append(text: name)
-        _ = try query("select postrider.log_out($1)", &parameters, connection)
+        _ = try Database.query("select postrider.log_out($1)", &parameters, connection)
         return try printState(name, connection)
     }
 
@@ -93,22 +94,12 @@ enum CredentialCommand {
     ) throws(CommandError) -> ExitCode {
         var parameters = PGParameters()
         parameters.append(text: name)
-        let row = try query(
+        let row = try Database.query(
             "select state || ', version ' || version as value from postrider.credentials where name = $1", &parameters,
             connection)
         if row.rowCount > 0 {
             Terminal.write("\(SanitizedText.escape(name)) \(row.text(0, PGValueColumn.value))\n")
         }
         return .clean
-    }
-
-    private static func query(
-        _ sql: String, _ parameters: inout PGParameters, _ connection: borrowing PGConnection
-    ) throws(CommandError) -> PGResult {
-        do throws(PGError) {
-            return try connection.query(sql, &parameters)
-        } catch {
-            throw Database.failure(error)
-        }
     }
 }

@@ -66,11 +66,7 @@ enum JobCommands {
     ) throws(CommandError) -> PGResult {
         var parameters = PGParameters()
         parameters.append(int64: Int64(arguments.operands[0]))
-        do throws(PGError) {
-            return try connection.query(sql, &parameters)
-        } catch {
-            throw Database.failure(error)
-        }
+        return try Database.query(sql, &parameters, connection)
     }
 
     /// Reports that the job does not exist.

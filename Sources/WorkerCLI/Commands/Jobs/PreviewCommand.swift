@@ -37,15 +37,11 @@ enum PreviewCommand {
             let text = try SpecFile.read(arguments.operands[0])
             let connection = try Database.open(arguments)
             if let defect = try SpecFile.defect(text, arguments.operands[0], connection) { throw defect }
-            do throws(PGError) {
-                var parameters = PGParameters()
-                parameters.append(text: text)
-                let result = try connection.query(statement, &parameters)
-                Terminal.write((0..<result.rowCount).map { block(result, $0) }.joined(separator: "\n"))
-                return .clean
-            } catch {
-                throw Database.failure(error)
-            }
+            var parameters = PGParameters()
+            parameters.append(text: text)
+            let result = try Database.query(statement, &parameters, connection)
+            Terminal.write((0..<result.rowCount).map { block(result, $0) }.joined(separator: "\n"))
+            return .clean
         })
 
     private static let statement = """
