@@ -40,6 +40,11 @@ struct PageFilters: Sendable {
         }
     }
 
+    /// The arguments that select jobs, checked by the caller.
+    init(ofJobs fields: [String: String]) {
+        values = PageFilters.ofJobs.compactMap { name in fields[name].map { (name, $0) } }
+    }
+
     subscript(name: String) -> String? { values.first { $0.0 == name }?.1 }
 
     /// The arguments that select jobs, without those that page through them.
