@@ -5,8 +5,10 @@
 --
 -- Lock order: first all rows of ready by (track, seq), as in cancel_all. Then the order of the jobs does not matter.
 --
--- `retry` runs a member again with the topmost ended batch or chain, each once. As in retry_failed, it leaves out
--- at_most_once jobs on which the server may have acted. With p_is_sure it does not: the user named their state.
+-- `retry` runs a member again with the topmost ended batch or chain, each once. Without p_is_sure it is a step of
+-- retry_failed. With p_is_sure the user has named the state of the jobs. So it takes each state, and jobs with
+-- at_most_once on which the server may have acted.
+--
 -- `cancel` takes batches and chains first, because they would fail by their cancelled members. p_trees_only: the other
 -- jobs follow in later steps.
 create or replace function postrider_internal.act_on_jobs(
@@ -25,6 +27,9 @@ begin
     raise exception using errcode = 'PR001', column = 'action', message = 'action: is unknown',
       hint = 'One of retry, cancel, reschedule.';
   end if;
+  if p_action = 'retry' and not p_is_sure then
+    return postrider_internal.retry_failed_step(p_ids);
+  end if;
   perform from postrider_internal.ready r
     where r.ctid = any (array(
             select f.spot from unnest(p_ids) u (id) cross join lateral postrider_internal.find_ready_row(u.id) f))
@@ -35,16 +40,12 @@ begin
       from (select distinct case when p_action = 'retry' and j.parent_id is not null
                                    then postrider_internal.topmost_ended_ancestor(j.id) else j.id end as id
               from unnest(p_ids) u (id) join postrider.jobs j on j.id = u.id
-             where (j.kind <> 'request' or not p_trees_only)
-               and (p_action <> 'retry' or p_is_sure
-                    or not (j.delivery = 'at_most_once'
-                            and coalesce((select postrider_internal.can_have_acted(r) from postrider_internal.results r
-                                           where r.job_id = j.id), true)))) a
+             where j.kind <> 'request' or not p_trees_only) a
      order by exists (select from postrider_internal.trees t where t.job_id = a.id) desc, a.id
   loop
     begin
       if p_action = 'retry' then
-        v_is_done := v_id is not null and (p_is_sure or not postrider_internal.can_have_acted_below(v_id));
+        v_is_done := v_id is not null;
         if v_is_done then
           perform postrider.retry(v_id);
         end if;
