@@ -189,7 +189,7 @@ struct ClaimPlanner {
                 schedule.claimIsInformed()
             case .anywhere: schedule.wantsSurvey = true
             }
-        case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }: scope = .anywhere
+        case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }: widen()
         default:
             schedule.mayLookAtOnce()
             widen()
