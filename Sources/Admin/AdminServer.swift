@@ -19,7 +19,7 @@ public final class AdminServer: Sendable {
     private let gate: AdminGate
     private let fleet: ReadOnlyDatabase
     private let dashboard: Dashboard
-    /// What admins may do; nil: the pages only read.
+    /// The acts of admins; nil: the pages only read.
     private let actions: Actions?
 
     /// A server that is not started.

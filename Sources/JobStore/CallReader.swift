@@ -82,7 +82,7 @@ public struct CallReader: Sendable {
         "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
-    /// Tells the server the place of an attempt in its trace. A header of the job itself takes precedence over a trace
+    /// Adds the headers that name the place of an attempt in its trace. A header of the job itself takes precedence over a trace
     /// that would begin here.
     ///
     /// - Parameter texts: the column `trace` of `prepare`; empty for a job that begins a trace.

@@ -35,7 +35,7 @@ struct RunConfiguration: Equatable, Sendable {
     var secretKeys: SecretKeys?
     /// The address and token of dashboard, health and metrics; nil: not served.
     var pages: AdminPages?
-    /// What the worker does with the traces of jobs.
+    /// The handling of the traces of jobs.
     var traces: TraceMode
     /// Where spans go; nil: no spans are written.
     var spanExport: SpanExport?

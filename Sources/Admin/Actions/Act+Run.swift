@@ -3,7 +3,7 @@
 internal import JobModel
 internal import PGClient
 
-/// What an act has done, as `admin_log` and the worker's log record it.
+/// The result of an act, as `admin_log` and the worker's log record it.
 public struct AdminAction: Equatable, Sendable {
     /// The user name of the login.
     public let actor: String

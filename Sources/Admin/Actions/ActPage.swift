@@ -15,7 +15,7 @@ enum ActPage {
     static let tokenField = "token"
     static let backField = "back"
 
-    /// What will happen, to how many, the SQL statement that does the same, and the form.
+    /// The effect of the act, the number of jobs, the SQL statement that does the same, and the form.
     static func confirmation(
         _ act: Act, _ preview: ActPreview, _ form: Form, isOtherRunning: Bool
     ) -> AdminResponse {

@@ -4,7 +4,7 @@ internal import JobModel
 internal import JobStore
 internal import PGClient
 
-/// What an act would do, as the database knows it now.
+/// The effect of an act, by the present state of the database.
 struct ActPreview: Sendable {
     /// A name and a value of the object.
     struct Fact: Equatable, Sendable {
@@ -15,7 +15,7 @@ struct ActPreview: Sendable {
     /// 200, or 404 if the object does not exist.
     var status: UInt32 = 200
     let title: String
-    /// What will happen, or why nothing can.
+    /// The effect, or the reason why the act is not possible.
     let sentence: String
     /// The label of the button; nil: the act is not possible.
     var button: String?

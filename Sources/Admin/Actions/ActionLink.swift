@@ -4,7 +4,7 @@
 struct ActionLink: Sendable {
     /// The act, like `cancel`; the argument `do` of `/act`.
     let act: String
-    /// What is written on the link.
+    /// The text of the link.
     let label: String
     /// The object of the act: arguments of `/act`, like `id` and `5`.
     let target: [(String, String)]

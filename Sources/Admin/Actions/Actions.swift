@@ -2,7 +2,7 @@
 
 public import PGClient
 
-/// What admins may do in the dashboard, if `--http-actions` is on: the page `/act`.
+/// The acts of admins in the dashboard, if `--http-actions` is on: the page `/act`.
 ///
 /// A GET shows what would happen and changes nothing. A POST acts if it comes from the form of such a page.
 final class Actions: Sendable {

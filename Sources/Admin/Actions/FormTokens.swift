@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// They stay in memory: after a restart of the worker, its old forms are refused.
 final class FormTokens: Sendable {
-    /// What a token proves.
+    /// The result of the check of a token.
     enum Verdict: Equatable {
         /// It was issued to this actor within the hour and has not been used. It belongs to the form with this subject.
         case valid(subject: String)

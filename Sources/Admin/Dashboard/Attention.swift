@@ -2,7 +2,7 @@
 
 internal import PGClient
 
-/// What is wrong right now: one row for each queue, worker, lane, credential, service, schedule and client that delays
+/// The present problems: one row for each queue, worker, lane, credential, service, schedule and client that delays
 /// or fails jobs.
 struct Attention: Sendable {
     private let rows: ViewTable.Rows

@@ -6,7 +6,7 @@ internal import PGClient
 /// Three charts over time: jobs that ended, waits, and calls. Of all jobs, or of one queue, lane or service.
 ///
 /// The last hour of all jobs comes from the minute statistics. Everything else is estimated from a sample of jobs
-/// (`chart_points`), because the statistics have no lanes and services and hold no more than an hour.
+/// (`chart_points`). The statistics have no lanes and services, and hold an hour.
 struct TimeCharts: Sendable {
     private struct Range {
         let name: String

@@ -27,8 +27,8 @@ bool chttpserver_argument(
 // The largest body of a POST. A larger one is answered with 413 before the handler runs.
 enum { CHTTPSERVER_MOST_BYTES = 64 << 10 };
 
-// The answer is a file of untrusted content: a browser saves it under this name and runs nothing of it. `name` has
-// letters, digits, dots and hyphens only. Call it before chttpserver_answer.
+// The answer is a file of untrusted content. A browser saves it under this name and runs nothing of it. The name has
+// only letters, digits, dots and hyphens. Call it before chttpserver_answer.
 void chttpserver_name_file(chttpserver_exchange *_Nonnull exchange, const char *_Nonnull name);
 
 // Whether it is a POST. Otherwise it is a GET or HEAD.

@@ -6,7 +6,7 @@ struct AnnouncedJob: Equatable {
     let id: Int64
 }
 
-/// What a notification says about new jobs. The SQL function `postrider_internal.queue_new_jobs` sends it.
+/// The new jobs that a notification announces. The SQL function `postrider_internal.queue_new_jobs` sends it.
 enum Announcement: Equatable {
     /// One plain job: `TRACK ID`.
     case job(AnnouncedJob)

@@ -40,7 +40,7 @@ public struct EngineConfiguration: Sendable {
     public var makesNoCalls = false
     /// The environment whose servers are used, for services with several.
     public var environment = "release"
-    /// What the worker does with the traces of jobs.
+    /// The handling of the traces of jobs.
     public var traces = TraceMode.carried
     /// Where spans go; nil: no spans are written.
     public var spanExport: SpanExport?

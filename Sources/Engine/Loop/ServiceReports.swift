@@ -2,7 +2,7 @@
 
 /// Decides what the worker reports to its service manager, such as systemd, in the words of `sd_notify(3)`.
 struct ServiceReports {
-    /// What the worker does at the moment.
+    /// The present activity of the worker.
     enum Condition: Equatable {
         /// It has no session or no number in the database, and connects.
         case disconnected

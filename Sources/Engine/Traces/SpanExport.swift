@@ -12,7 +12,7 @@ public struct SpanExport: Equatable, Sendable {
     public var timeout: Duration
     /// Whether bodies are sent in gzip.
     public var compresses: Bool
-    /// What the worker is, for the collector: `service.name` and other attributes.
+    /// The description of the worker for the collector: `service.name` and other attributes.
     public var resource: [String: String]
 
     /// An export to a collector. By default it has 10 s for a request and compresses nothing.

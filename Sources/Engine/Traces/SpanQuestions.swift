@@ -5,7 +5,7 @@
 ///
 /// A worker does not know whether an attempt has ended its job: the database decides about retries, answers and
 /// callbacks. So it asks a moment after the attempt, and some times more. The next attempt asks anew. A batch or chain
-/// may last long, so it is asked for up to an hour after the end of the last member that ran here.
+/// may last long. The worker asks for its end up to an hour after the end of the last member that ran here.
 struct SpanQuestions {
     /// One question at a time, with at most so many jobs.
     static let mostInQuestion = 1000

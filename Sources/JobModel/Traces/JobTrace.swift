@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker does with the traces of jobs: `--trace`.
+/// The handling of the traces of jobs: `--trace`.
 public enum TraceMode: String, CaseIterable, Sendable {
     /// A carried context is continued.
     case carried

@@ -4,8 +4,8 @@
 public enum ExitCode: Int32, Sendable {
     /// Success, or a clean drain after a signal.
     case clean = 0
-    /// The watched job did not succeed, doctor or audit has found a fault, the user answered no, or a signal ended a
-    /// watch, an audit or a retry.
+    /// The watched job did not succeed, doctor or audit has found a fault, or the user answered no. A signal that ends a
+    /// watch, an audit or a retry gives it too.
     case failed = 1
     /// The command line, a setting or the input is invalid.
     case usage = 64

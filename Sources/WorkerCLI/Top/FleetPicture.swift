@@ -6,7 +6,7 @@ internal import PGClient
 struct FleetPicture: Sendable {
     /// A table of the picture.
     struct Section: Sendable {
-        /// What the table shows, in a few words.
+        /// The title of the table.
         var title: String
         var rows: StatusView.Rows
     }

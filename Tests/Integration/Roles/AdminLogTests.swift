@@ -4,7 +4,7 @@ import PGClient
 import TestSupport
 import Testing
 
-/// Nobody forges the log of admins' acts, or acts in another's name.
+/// Clients and workers can neither write the log of admins' acts nor act in another's name.
 struct AdminLogTests {
     @Test func `only an admin calls the functions that act in the name of a person`() throws {
         let queue = try TestQueue()

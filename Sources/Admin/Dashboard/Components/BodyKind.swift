@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a body is, found by its bytes. The Content-Type of an API is not trusted.
+/// The kind of a body, found by its bytes. The Content-Type of an API is not trusted.
 enum BodyKind: Equatable {
     case empty
     /// An image, with its media type.

@@ -9,7 +9,7 @@ struct BodyView {
     /// An image is shown as a whole or not at all.
     static let largestImage = 512 << 10
 
-    /// What the body is, such as `body of the answer`.
+    /// The name of the body, such as `body of the answer`.
     let title: String
     /// The body or its beginning.
     let bytes: [UInt8]

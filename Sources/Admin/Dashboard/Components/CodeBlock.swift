@@ -2,7 +2,7 @@
 
 /// A text with a button that copies it. The script of the dashboard makes the button work.
 struct CodeBlock {
-    /// What the text is, such as `curl`.
+    /// The name of the text, such as `curl`.
     let title: String
     let text: String
     /// A sentence below the text; nil: none.

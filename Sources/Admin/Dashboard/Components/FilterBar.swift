@@ -20,7 +20,7 @@ struct FilterBar: Sendable {
 
         /// The argument of the URL.
         let name: String
-        /// What people read.
+        /// The text that people read.
         let label: String
         let kind: Kind
 

@@ -27,7 +27,7 @@ struct Timeline {
     }
 
     let rows: [Row]
-    /// What the picture shows, for screen readers.
+    /// The description of the picture for screen readers.
     let title: String
 
     private var end: Double { max(rows.flatMap(\.bars).map(\.end).max() ?? 0, 1e-6) }

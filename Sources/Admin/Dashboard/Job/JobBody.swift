@@ -2,8 +2,8 @@
 
 internal import PGClient
 
-/// The body of a job's answer as a file. Its type is chosen by its bytes from a short list of types that no browser
-/// runs, and a browser saves the file instead of showing it.
+/// The body of a job's answer as a file. Its type is chosen by its bytes, from a short list of types that no browser
+/// runs. A browser saves the file instead of showing it.
 struct JobBody: DashboardPage {
     private let id: Int64
     /// Nil: the job or its body does not exist.
