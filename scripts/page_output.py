@@ -12,6 +12,8 @@ MASKS = [
     (r"\b20\d\d-\d\d-\d\d\b", "DATE"),
     (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UUID"),
     (r"\b\d+\.\d+\b(?!\.\d)", "N"),
+    # The duration that libcurl measured.
+    (r"\bafter \d+ ms\b", "after N ms"),
     (r"-{3,}(\+-{3,})*", "---"),
     (r"[ \t]+", " "),
 ]
