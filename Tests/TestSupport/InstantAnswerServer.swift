@@ -35,21 +35,39 @@ public final class InstantAnswerServer: Sendable {
     /// `http://127.0.0.1:PORT`.
     public var url: String { "http://127.0.0.1:\(port)" }
 
+    /// Requests have no bodies, so an empty line ends each. One read may bring the end of a request and the start of the
+    /// next one: the client sends it as soon as the answer has arrived.
     private static func serve(_ line: Int32, _ answer: [UInt8]) {
         defer { close(line) }
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         var isInsideRequest = false
-        var tail: [UInt8] = []
+        var lastBytes: [UInt8] = []
         while true {
             let count = unsafe recv(line, &chunk, chunk.count, 0)
             guard count > 0 else { return }
-            if !isInsideRequest {
+            let received = lastBytes + chunk[0..<count]
+            let ends = emptyLines(received)
+            let begun = (isInsideRequest ? 0 : 1) + ends.count { $0 < received.count }
+            for _ in 0..<begun {
                 let sent = unsafe send(line, answer, answer.count, Int32(MSG_NOSIGNAL))
                 guard sent == answer.count else { return }
             }
-            // A request without a body ends with an empty line, and so does a chunked body.
-            tail = (tail + chunk[max(0, count - 4)..<count]).suffix(4)
-            isInsideRequest = tail != [13, 10, 13, 10]
+            isInsideRequest = ends.last != received.count
+            lastBytes = received.suffix(3)
         }
+    }
+
+    /// The places behind all empty lines.
+    private static func emptyLines(_ bytes: [UInt8]) -> [Int] {
+        var places: [Int] = []
+        unsafe bytes.withUnsafeBytes { all in
+            guard let base = all.baseAddress else { return }
+            var place = 0
+            while place < all.count, let found = unsafe memchr(base + place, 10, all.count - place) {
+                place = unsafe UnsafeRawPointer(found) - base + 1
+                if place >= 4, unsafe memcmp(base + place - 4, "\r\n\r\n", 4) == 0 { places.append(place) }
+            }
+        }
+        return places
     }
 }
