@@ -6,7 +6,7 @@ Accounts, for chains. A call needs a value from the answer to an earlier call:
     POST /register {"username"}    {"data": {"id", "username", "team", "fresh"}}; fresh: whether the name was new
     GET  /users/ID                 {"data": {"id", "username", "team", "avatar"}}
     GET  /avatars/ID               an SVG picture
-    GET  /teams/NAME               {"data": {"name", "members": [ids]}}
+    GET  /teams/NAME               {"data": {"name", "members": [ids]}}, by user name
     POST /welcome {"id"}           {"data": {"greeting"}}; without an id it greets the user that registered last
 
 Lists, for pagination. `of` is the number of items (95), `limit` the size of a page (10, at most 100):
@@ -100,7 +100,7 @@ def avatar(number):
 
 @app.get("/teams/<name>")
 def team(name):
-    members = [row[0] for row in database.execute("select id from users where team = ? order by id", (name,))]
+    members = [row[0] for row in database.execute("select id from users where team = ? order by username", (name,))]
     return jsonify(data={"name": name, "members": members}) if members else missing(f"team {name}")
 
 
