@@ -144,8 +144,9 @@ struct ClaimPlanner {
             schedule.claimIsInformed()
         }
         if followUp.contains(.oldPlace) { schedule.wantsSurvey = true }
-        for attempt in attempts where attempt.verdict.kind == .held || attempt.verdict.kind == .onward {
-            tracks.stepBack(attempt.lease.track, to: attempt.lease.seq)
+        let attempts = attempts.span
+        for place in attempts.indices where [.held, .onward].contains(attempts[place].verdict.kind) {
+            tracks.stepBack(attempts[place].lease.track, to: attempts[place].lease.seq)
         }
     }
 

@@ -124,7 +124,7 @@ extension Dispatcher {
 
     /// Whether a call begins now. If false, its slot keeps it, and `nextStart` returns it when the lane allows it.
     mutating func admit(_ call: HTTPCall, slot: Int, now: UInt64) -> Bool {
-        guard var job = slots.job(in: slot), job.lane != 0 else { return true }
+        guard slots.hasLimits(slot), var job = slots.job(in: slot) else { return true }
         job.isStarted = claims.admit(job.lane, slot: slot, now: now)
         job.call = call
         slots.update(slot, job)

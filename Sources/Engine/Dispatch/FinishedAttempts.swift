@@ -38,13 +38,13 @@ struct FinishedAttempts: RandomAccessCollection, MutableCollection {
 
     /// The size of an attempt never changes, so an attempt may be replaced only by a changed copy of itself.
     subscript(place: Int) -> FinishedAttempt {
-        get { items[place] }
+        _read { yield items[place] }
         _modify { yield &items[place] }
     }
 
-    mutating func append(_ attempt: FinishedAttempt) {
-        items.append(attempt)
+    mutating func append(_ attempt: consuming FinishedAttempt) {
         sizes.add(attempt)
+        items.append(attempt)
     }
 
     mutating func append(contentsOf attempts: [FinishedAttempt]) {
@@ -68,9 +68,13 @@ struct FinishedAttempts: RandomAccessCollection, MutableCollection {
         items.removeFirst(count)
     }
 
-    mutating func removeAll() {
-        items.removeAll(keepingCapacity: true)
+    /// Removes all attempts and returns them.
+    mutating func takeAll() -> [FinishedAttempt] {
+        var taken: [FinishedAttempt] = []
+        swap(&taken, &items)
+        items.reserveCapacity(taken.count)
         sizes = AttemptSizes()
+        return taken
     }
 
     mutating func removeAll(where isGone: (FinishedAttempt) -> Bool) {

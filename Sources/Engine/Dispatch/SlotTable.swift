@@ -54,8 +54,7 @@ struct SlotTable {
 
     /// Frees a slot. Nil if it was free already.
     mutating func release(_ slot: Int) -> ClaimedJob? {
-        guard let job = jobs[slot] else { return nil }
-        jobs[slot] = nil
+        guard let job = jobs[slot].take() else { return nil }
         free.append(slot)
         let left = inFlight[job.lease.track, default: 1] - 1
         inFlight[job.lease.track] = left > 0 ? left : nil
@@ -63,6 +62,9 @@ struct SlotTable {
     }
 
     func job(in slot: Int) -> ClaimedJob? { jobs[slot] }
+
+    /// Whether the job in a slot is in a lane with limits.
+    func hasLimits(_ slot: Int) -> Bool { (jobs[slot]?.lane ?? 0) != 0 }
 
     /// The job in a slot, nil if its lease is another one.
     func job(in slot: Int, _ lease: Lease) -> ClaimedJob? {

@@ -35,7 +35,7 @@ struct WriteQueue {
     func waited(now: UInt64) -> UInt64 { finished.isEmpty ? 0 : now - min(now, since) }
 
     /// Adds an attempt to the attempts to be written.
-    mutating func put(_ attempt: FinishedAttempt, now: UInt64) {
+    mutating func put(_ attempt: consuming FinishedAttempt, now: UInt64) {
         if finished.isEmpty { since = now }
         finished.append(attempt)
     }
@@ -68,18 +68,18 @@ struct WriteQueue {
     private mutating func oldest(limit: Int, bytes: Int) -> FinishBatch {
         if finished[0].goesAlone { return FinishBatch([finished.removeFirst()]) }
         let isJudged = finished[0].isJudged
-        let mates = finished.lazy.filter { $0.isJudged == isJudged && !$0.goesAlone }
-        let count = ExchangePolicy.batch(of: mates.map(\.bodyBytes), limit: limit, bytes: bytes)
-        let batch = FinishBatch(Array(mates.prefix(count)))
-        if count == finished.count {
-            finished.removeAll()
-        } else {
-            var left = count
-            finished.removeAll { attempt in
-                guard left > 0, attempt.isJudged == isJudged, !attempt.goesAlone else { return false }
-                left -= 1
-                return true
-            }
+        let mates = finished.indices.lazy.filter { [finished] place in
+            finished[place].isJudged == isJudged && !finished[place].goesAlone
+        }
+        let count = ExchangePolicy.batch(
+            of: mates.map { [finished] place in finished[place].bodyBytes }, limit: limit, bytes: bytes)
+        if count == finished.count { return FinishBatch(finished.takeAll()) }
+        let batch = FinishBatch(mates.prefix(count).map { finished[$0] })
+        var left = count
+        finished.removeAll { attempt in
+            guard left > 0, attempt.isJudged == isJudged, !attempt.goesAlone else { return false }
+            left -= 1
+            return true
         }
         return batch
     }

@@ -233,18 +233,22 @@ final class ExchangeLoop {
     /// Turns outcomes into finished attempts, and frees their slots.
     func collectOutcomes() {
         let began = MonotonicClock.now
-        var ended = shared.agent.takeFinished()[...]
-        while let call = ended.popFirst() {
-            if call.slot == shared.spanSlot {
-                traces.exportEnded(call.outcome)
-            } else if call.slot >= shared.firstTokenSlot {
-                credentials.callEnded(slot: call.slot, call.outcome)
+        let ended = shared.agent.takeFinished()
+        // An element of the array would be copied at each use.
+        let calls = ended.span
+        for place in calls.indices {
+            let slot = calls[place].slot
+            if slot == shared.spanSlot {
+                traces.exportEnded(calls[place].outcome)
+            } else if slot >= shared.firstTokenSlot {
+                credentials.callEnded(slot: slot, calls[place].outcome)
             } else {
-                traces.callEnded(slot: call.slot, call.outcome)
-                shared.dispatcher.callEnded(slot: call.slot, call.outcome, now: now)
+                traces.callEnded(slot: slot, calls[place].outcome)
+                shared.dispatcher.callEnded(slot: slot, calls[place].outcome, now: now)
             }
-            if !ended.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {
-                return shared.agent.putBack(ended)
+            let left = ended[(place + 1)...]
+            if !left.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {
+                return shared.agent.putBack(left)
             }
         }
     }

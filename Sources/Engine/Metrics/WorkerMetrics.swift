@@ -34,12 +34,14 @@ public final class WorkerMetrics: Sendable {
     func stored(_ attempts: [FinishedAttempt], done: [Int64], outcomes: String) {
         let letters = Array(outcomes.utf8)
         state.withLock { state in
+            let attempts = attempts.span
             var next = 0
-            for attempt in attempts {
+            for index in attempts.indices {
                 // The database returns them in the order of the batch, as long as its plan is a loop over the batch.
-                let isNext = next < done.count && done[next] == attempt.lease.seq
-                let place = isNext ? next : done.firstIndex(of: attempt.lease.seq)
-                state.counters.stored(attempt, letter: place.flatMap { $0 < letters.count ? letters[$0] : nil })
+                let isNext = next < done.count && done[next] == attempts[index].lease.seq
+                let place = isNext ? next : done.firstIndex(of: attempts[index].lease.seq)
+                state.counters.stored(
+                    attempts[index], letter: place.flatMap { $0 < letters.count ? letters[$0] : nil })
                 if let place { next = place + 1 }
             }
         }
