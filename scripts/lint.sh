@@ -123,6 +123,7 @@ check 'no banner comments' none '^ *(//|--|#) ?[-=*#]{4,}' '*.swift' '*.sql' '*.
 check 'Sources without Foundation' none '^ *(public |package |internal |private )?import Foundation' 'Sources/*.swift'
 check 'prose' .postrider/venv/bin/python scripts/check_prose.py
 check 'messages' .postrider/venv/bin/python scripts/list_messages.py --check
+check 'links of pages' .postrider/venv/bin/python scripts/check_links.py
 check 'C files without circles' .postrider/venv/bin/python scripts/check_c_files.py
 check 'shell syntax' shell_syntax
 check 'yamllint' .postrider/venv/bin/python -m yamllint --strict docker-compose.yml ops
