@@ -11,7 +11,7 @@ struct OpenAPIDocument {
     init(_ bytes: [UInt8]) throws(DocumentError) {
         root = try OpenAPIDocument.parse(bytes)
         guard let object = root.object else {
-            throw DocumentError(.version, "it is no object; an OpenAPI file begins with the key openapi")
+            throw DocumentError(.version, "it is not an object; an OpenAPI file begins with the key openapi")
         }
         if object["swagger"] != nil {
             throw DocumentError(.version, "it is Swagger 2.0; convert it to OpenAPI 3.0 first")

@@ -79,7 +79,7 @@ extension OperationReader {
             let isName = parameter.name.utf8.allSatisfy {
                 "!#$%&'*+.^_`|~-0123456789".utf8.contains($0) || (0x41...0x5A).contains($0 & 0xDF)
             }
-            if !isName || parameter.name.isEmpty { throw Refusal(reason: "is no valid name of a header") }
+            if !isName || parameter.name.isEmpty { throw Refusal(reason: "is not a valid name of a header") }
         case "cookie": throw Refusal(reason: "is a cookie")
         default: throw Refusal(reason: "is in an unknown place")
         }

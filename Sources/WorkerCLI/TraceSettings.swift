@@ -58,7 +58,8 @@ struct TraceSettings: Equatable {
                 guard let url = text(name) else { return nil }
                 let masked = MaskedURL(url)
                 guard url.hasPrefix("http://") || url.hasPrefix("https://"), !masked.host.isEmpty else {
-                    throw .usage(name, "\(quoted(url)) is no http or https URL", "give one like http://127.0.0.1:4318")
+                    throw .usage(
+                        name, "\(quoted(url)) is not an http or https URL", "give one like http://127.0.0.1:4318")
                 }
                 if name == "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" { return url }
                 return url + (url.hasSuffix("/") ? "" : "/") + "v1/traces"
@@ -71,7 +72,7 @@ struct TraceSettings: Equatable {
                 let name = exporter("TIMEOUT")
                 guard let text = text(name) else { return .seconds(10) }
                 guard let number = DurationText.wholeNumber(text), (1...3_600_000).contains(number) else {
-                    throw .usage(name, "\(quoted(text)) is no time in milliseconds", "give a number like 10000")
+                    throw .usage(name, "\(quoted(text)) is not a time in milliseconds", "give a number like 10000")
                 }
                 return .milliseconds(number)
             }

@@ -57,17 +57,18 @@ struct TraceColumnTests {
         ] {
             let refused = refusal(statement)
             #expect(refused.state == "PR001", "\(refused)")
-            #expect(refused.message.contains("jobs.traceparent: is no traceparent of W3C Trace Context"), "\(refused)")
+            #expect(
+                refused.message.contains("jobs.traceparent: is not a traceparent of W3C Trace Context"), "\(refused)")
             #expect(refused.hint.contains("like 00-4bf92f"), "\(refused)")
         }
         let alone = refusal("insert into postrider.jobs (url, tracestate) values ('http://h/', 'a=1')")
         #expect(alone.message.contains("jobs.tracestate: is given without traceparent"), "\(alone)")
         let state = refusal(
             "insert into postrider.jobs (url, traceparent, tracestate) values ('http://h/', '\(Self.good)', 'A')")
-        #expect(state.message.contains("jobs.tracestate: is no tracestate of W3C Trace Context"), "\(state)")
+        #expect(state.message.contains("jobs.tracestate: is not a tracestate of W3C Trace Context"), "\(state)")
         let spec = refusal(
             #"select postrider.submit('{"chain": [{"url": "http://h/"}, {"url": "http://h/", "traceparent": "x"}]}')"#)
-        #expect(spec.message.contains("$.chain[1].traceparent: is no traceparent"), "\(spec)")
+        #expect(spec.message.contains("$.chain[1].traceparent: is not a traceparent"), "\(spec)")
         let type = refusal(#"select postrider.submit('{"url": "http://h/", "traceparent": 7}')"#)
         #expect(type.message.contains("$.traceparent: number is not of type text"), "\(type)")
     }

@@ -81,7 +81,7 @@ struct DoctorCommandTests {
         let free = [seen, all].map { Int($0.split(separator: " ").first { Int($0) != nil } ?? "") ?? 0 }
         // Other tests open and close sessions at the same time.
         #expect(abs(free[0] - free[1]) < 30, "\(seen) \(all)")
-        let reads = line("old reads", try doctor(database))
+        let reads = line("transaction", try doctor(database))
         #expect(reads.hasPrefix("notice "))
         let remedy =
             "as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to test_worker"

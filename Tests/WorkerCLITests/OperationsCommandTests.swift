@@ -190,7 +190,7 @@ struct OperationsCommandTests {
         ("openapi: 3.2.0", "is neither 3.0 nor 3.1"),
         ("{}", "the key openapi with the version is missing"),
         ("{\"a\": 1,\n\"b\" 2}", "line 2: a : is missing after a key"),
-        ("", "it is no object"),
+        ("", "it is not an object"),
     ])
     func `a file that is no OpenAPI document is refused with its defect`(text: String, reason: String) throws {
         try folder.write("bad", text)

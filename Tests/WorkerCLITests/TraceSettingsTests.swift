@@ -57,10 +57,13 @@ struct TraceSettingsTests {
     }
 
     @Test(arguments: [
-        (["OTEL_EXPORTER_OTLP_ENDPOINT": "h:4318"], "OTEL_EXPORTER_OTLP_ENDPOINT: \"h:4318\" is no http or https URL"),
+        (
+            ["OTEL_EXPORTER_OTLP_ENDPOINT": "h:4318"],
+            "OTEL_EXPORTER_OTLP_ENDPOINT: \"h:4318\" is not an http or https URL"
+        ),
         (
             ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://h", "OTEL_EXPORTER_OTLP_TIMEOUT": "10s"],
-            "OTEL_EXPORTER_OTLP_TIMEOUT: \"10s\" is no time in milliseconds"
+            "OTEL_EXPORTER_OTLP_TIMEOUT: \"10s\" is not a time in milliseconds"
         ),
         (
             ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://h", "OTEL_EXPORTER_OTLP_HEADERS": "a=1,secret"],

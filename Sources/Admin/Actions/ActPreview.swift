@@ -132,7 +132,7 @@ extension ActPreview {
         let verb = verb(kind)
         let filter = selection.fields.map { Fact(name: $0.name, value: $0.value) }
         guard count > 0 else {
-            return ActPreview("\(verb) jobs", "No job matches that this act could change.", nil).with(filter)
+            return ActPreview("\(verb) jobs", "This act can change none of the matching jobs.", nil).with(filter)
         }
         let number = isMore ? "more than \(Column.grouped("\(max(count, 10_000))"))" : Column.grouped("\(count)")
         let jobs = count == 1 && !isMore ? "1 job" : "\(number) jobs"

@@ -87,7 +87,7 @@ enum ServerCheckup {
                 : Finding(.fault, "autovacuum", "off: tables grow with each job; set autovacuum = on"))
         if runsJobs { findings.append(try ConnectionCheckup.finding(connection)) }
         findings.append(
-            oldReads(
+            oldestTransaction(
                 answer.int64(0, Column.oldestSeconds), seesAll: answer.bool(0, Column.seesAll),
                 role: answer.text(0, Column.login)))
         if let waits = answer.optionalText(0, Column.waits) {
@@ -101,22 +101,22 @@ enum ServerCheckup {
 
     /// The finding about the oldest transaction, by its age in seconds. A login that may not read all statistics sees
     /// no transactions of other roles.
-    private static func oldReads(_ age: Int64, seesAll: Bool, role: String) -> Finding {
+    private static func oldestTransaction(_ age: Int64, seesAll: Bool, role: String) -> Finding {
         if age >= 3600 {
             return Finding(
-                .notice, "old reads",
+                .notice, "transaction",
                 "a transaction has been open for \(age / 60) min: throughput stays, but tables grow; "
                     + "see xact_start in pg_stat_activity"
             )
         }
         guard seesAll else {
             return Finding(
-                .notice, "old reads",
+                .notice, "transaction",
                 "\(role) does not see the transactions of other roles; as a superuser or with ADMIN OPTION on pg_read_all_stats: grant pg_read_all_stats to \(role)"
             )
         }
         return Finding(
-            .ok, "old reads", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old")
+            .ok, "transaction", age < 1 ? "no transaction is open" : "the oldest open transaction is \(age) s old")
     }
 
     /// The median of five round trips, in milliseconds.

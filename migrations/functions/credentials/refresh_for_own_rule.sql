@@ -34,13 +34,13 @@ begin
     return v_attempt;
   elsif postrider_internal.count_refused_sends(v_attempt.job_id) >= 3 then
     v_attempt.code := 'rejected_after_refresh';
-    v_attempt.error := format('a rule of the job took the token of credential %s for expired 3 times; correct the rule and retry the job',
+    v_attempt.error := format('a rule of the job judged the token of credential %s as expired 3 times; correct the rule and retry the job',
       p_credential.name);
     return v_attempt;
   end if;
   v_attempt.verdict := 'd';
   v_attempt.code := 'token_expired';
-  v_attempt.error := 'a rule of the job takes the token for expired; the job is sent again, and no attempt is used';
+  v_attempt.error := 'a rule of the job judges the token as expired; the job is sent again, and no attempt is used';
   v_attempt.retry_after_ms := greatest(1000, extract(epoch from v_wait) * 1000)::bigint;
   return v_attempt;
 end

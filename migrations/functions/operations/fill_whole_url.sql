@@ -20,7 +20,7 @@ begin
     jsonb_build_object('arg.' || p_place.whole, p_value));
 exception when sqlstate 'PR009' then
   perform postrider_internal.raise_argument_error(p_place, p_place.whole,
-    'is no path or URL of the service, or cannot be called');
+    'is neither a path nor a URL of the service, or cannot be called');
   return null;
 end
 $$;

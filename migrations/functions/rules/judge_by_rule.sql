@@ -66,7 +66,7 @@ begin
   end if;
   if action = 'refresh' then
     attempt.code := 'token_expired';
-    attempt.error := format('rule %s takes the token for expired; log in again and retry the job', label);
+    attempt.error := format('rule %s judges the token as expired; log in again and retry the job', label);
   elsif action = 'throttle' then
     attempt.retry_after_ms := coalesce(v_found.wait_ms,
       postrider_internal.waiting_ms(postrider_internal.header_value(attempt.headers, 'retry-after'),

@@ -14,7 +14,7 @@ begin
   if v_names is null then
     return 'has a $ that names no part of the answer';
   end if;
-  return (select format('reads $%s, which is no part of an answer',
+  return (select format('reads $%s, which is not a part of an answer',
                         postrider_internal.json_path_key(left(n, 100)))
             from unnest(v_names) n where n not in ('status', 'headers', 'body', 'text') limit 1);
 end

@@ -23,4 +23,4 @@ begin
 end
 $$;
 comment on function postrider.preview(jsonb) is
-  'the requests that a spec would make, one row each, with *** for secrets; stores nothing';
+  'returns the requests that a spec would make, one row each, with *** for secrets; stores nothing';

@@ -21,6 +21,10 @@ enum DevCommand {
         example: "dev --concurrency 4 --keep ./playground",
         flags: RunConfiguration.flags.filter {
             !["database", "allow-private", "prepare", "once", "admin-database"].contains($0.name)
+        }.map { flag in
+            var flag = flag
+            if flag.name == AdminPages.flag.name { flag.fallback = "127.0.0.1:\(usualPort), or a free port" }
+            return flag
         } + [
             Flag(
                 name: "port", kind: .whole(1024...65_535), placeholder: "N", example: "15432",
