@@ -127,7 +127,8 @@ enum Database {
     /// The error of a failed connection, with advice.
     static func unreachable(_ error: PGError) -> CommandError {
         CommandError(
-            .unreachable, "database cannot be reached: \(error.message); check --database or POSTRIDER_DATABASE")
+            .unreachable,
+            "database cannot be reached: \(error.message); check --database, POSTRIDER_DATABASE or DATABASE_URL")
     }
 
     /// The error of a failed statement. Refused input is a usage error, a lost connection gives 69, other errors 70.
