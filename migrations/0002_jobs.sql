@@ -199,7 +199,7 @@ comment on column postrider.jobs.metadata is 'your own JSON; job_status and webh
 comment on column postrider.jobs.created_at is 'start of the transaction that inserted the job';
 comment on column postrider.jobs.created_by is 'role that inserted the job';
 comment on column postrider.jobs.operation_revision is 'revision of the operation that was copied';
-comment on column postrider.jobs.operation_rules is 'rules of the operation, asked after the rules of the job';
+comment on column postrider.jobs.operation_rules is 'rules of the operation, tried after the rules of the job';
 comment on column postrider.jobs.argument_types is
   'types of the arguments that are templates, checked when they are filled; null: all arguments are values';
 

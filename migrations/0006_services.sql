@@ -86,7 +86,7 @@ comment on column postrider.services.envelope is
 comment on column postrider.services.html_is_502 is
   'true: an HTML answer instead of JSON counts as status 502 and is retried';
 comment on column postrider.services.rules is
-  'array of rules that state what an answer means; asked after the rules of the job and its operation';
+  'array of rules that state what an answer means; tried after the rules of the job and its operation';
 comment on column postrider.services.stub is
   'for tests: array of prepared answers; while it is set, jobs of the service make no call';
 comment on column postrider.services.cache_mode is

@@ -2,7 +2,7 @@
 """Lists the texts that users may see, from the string literals of the sources, for review.
 
     list_messages.py            prints FILE:LINE: TEXT for each text of at least four words
-    list_messages.py --check    prints each text with words that puzzle a reader, and ends with 1 if there is one
+    list_messages.py --check    prints each text that is too long or has words that puzzle a reader, and ends with 1 if there is one
 """
 
 import re
@@ -10,6 +10,8 @@ import sys
 
 import check_prose
 
+# The most words of a text. An error and its hint are two texts.
+LONGEST = 25
 # Adjacent literals joined by || or + are one text.
 SQL = re.compile(r"'((?:[^']|'')*)'(?:\s*\|\|\s*'((?:[^']|'')*)')*")
 SWIFT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -45,6 +47,11 @@ def main():
             if sys.argv[1:] != ["--check"]:
                 print(f"{name}:{line}: {text}")
                 continue
+            # Expressions of SQL and jsonpath are no sentences.
+            words = [] if re.search(r"\|\||\bcase when\b|like_regex", text) else text.split()
+            if len(words) > LONGEST:
+                print(f"{name}:{line}: a text of {len(words)} words: {text}")
+                status = 1
             for number, remark in check_prose.puzzles(line, text):
                 print(f"{name}:{number}: {remark}")
                 status = 1

@@ -18,7 +18,7 @@ begin
     column_name := 'cron';
     select coalesce(u.reason, cron_defect.reason), coalesce(u.hint, cron_defect.hint) into reason, hint
       from postrider_internal.cron_unsupported(p_cron) u;
-    hint := coalesce(hint, 'Write five fields, like ''*/15 9-17 * * mon-fri'': minute, hour, day, month, day of the week. Six begin with the second.');
+    hint := coalesce(hint, 'Like ''*/15 9-17 * * mon-fri'': minute, hour, day, month, weekday. Six fields begin with the second.');
     return;
   end if;
   if lower(p_zone collate "C") in ('cet', 'eet', 'met', 'wet') then
