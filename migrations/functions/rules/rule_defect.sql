@@ -77,7 +77,7 @@ begin
     elsif v_key = 'if' then
       reason := case when v_type <> 'string' then 'must be a text'
         else coalesce(postrider_internal.rule_path_defect(v_text), case
-          when not postrider_internal.is_predicate(v_text::jsonpath) then 'is not a condition: it returns a value' end) end;
+          when not postrider_internal.is_predicate(v_text::jsonpath) then 'is not a condition but a value' end) end;
       hint := 'Give a jsonpath that is true or false, like "$.body.code == 7" or "exists($.body.errors)".';
     elsif v_key = 'within' then
       if not coalesce(postrider_internal.interval_or_null(v_value) > interval '0'

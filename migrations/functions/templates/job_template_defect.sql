@@ -72,7 +72,7 @@ begin
     hint := 'Write the name of an earlier step after each $, like $.register.status == 201.';
     return;
   elsif p_job.run_if is not null and not postrider_internal.is_predicate(p_job.run_if::jsonpath) then
-    reason := 'is not a condition: it returns a value';
+    reason := 'is not a condition but a value';
     hint := 'Compare it, like $.register.body.id == 7, or write exists($.register.body.id).';
     return;
   end if;
