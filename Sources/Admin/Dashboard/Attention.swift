@@ -15,8 +15,12 @@ struct Attention: Sendable {
     init(
         queues: [ViewTable.Row], workers: [ViewTable.Row], _ connection: borrowing PGConnection
     ) throws(PGError) {
+        let failures = try FailureGroups(
+            "jsonb_build_object('since', now() - interval '5 min')", window: Attention.newestFailures, connection)
         let read = try ViewTable(title: "", columns: Attention.columns, source: Attention.source).read(connection)
-        rows = Attention.workerRows(workers, queues) + queues.compactMap(Attention.queueRow) + read
+        rows =
+            Attention.workerRows(workers, queues) + failures.causes.compactMap(Attention.failureRow)
+            + queues.compactMap(Attention.queueRow) + read
     }
 
     /// Adds the table, or a sentence if there is nothing.
@@ -24,7 +28,7 @@ struct Attention: Sendable {
         guard !rows.isEmpty else {
             html.element(
                 "p", ["class": "why good"],
-                "Nothing needs attention: no pause, no full limit, no outage, no lost worker.")
+                "Nothing needs attention: no pause, no full limit, no outage, no lost worker, no series of failures.")
             return
         }
         ViewTable(
@@ -32,6 +36,7 @@ struct Attention: Sendable {
             links: { row in
                 var links: [ViewTable.RowLink] = []
                 if let details = Attention.details(row) { links.append(.init("details", details)) }
+                if let calls = Attention.calls(row) { links.append(.init("running calls", calls)) }
                 if acts, let act = Attention.act(row) { links.append(.init(act)) }
                 return links
             }
@@ -79,10 +84,35 @@ struct Attention: Sendable {
         return age < 3600
     }
 
+    // MARK: Failures
+
+    /// How many failures of the last five minutes are read.
+    private static let newestFailures = 200
+    /// From how many failures of one cause within five minutes on they need attention.
+    private static let seriesLength = 10
+
+    /// Jobs that failed for one cause just now. Retried jobs do not count, so a retry ends the row.
+    private static func failureRow(_ row: ViewTable.Row) -> [String?]? {
+        guard let jobs = Int(row["jobs"] ?? ""), jobs >= seriesLength, row["state"] != "expired" else { return nil }
+        let place = row["service"].map { ("service", $0) } ?? ("lane", row["lane"] ?? "")
+        let count = jobs >= newestFailures ? "\(jobs) jobs or more" : "\(jobs) jobs"
+        let meaning = row["meaning"].map { ": \($0)" } ?? ""
+        return [place.0, place.1, "failing", nil, "\(count) failed within 5 min\(meaning)"]
+    }
+
     // MARK: Links
+
+    /// The jobs whose calls fill a lane, in order to find the one that does not end.
+    private static func calls(_ row: ViewTable.Row) -> String? {
+        guard row["kind"] == "lane", row["state"] == "at limit", let lane = row["name"] else { return nil }
+        return Column.link("/jobs", [("state", "running"), ("lane", lane)])
+    }
 
     private static func details(_ row: ViewTable.Row) -> String? {
         guard let name = row["name"], let kind = row["kind"] else { return nil }
+        if row["state"] == "failing", kind == "service" || kind == "lane" {
+            return Column.link("/failures", [(kind, name)])
+        }
         return switch kind {
         case "queue": Column.link("/queues", [("queue", name)])
         case "lane": Column.link("/lanes", [("lane", name)])

@@ -31,10 +31,10 @@ struct Dashboard: Sendable {
                 try Dashboard.find(request, acts: actsAllowed, connection)
             }
         } catch {
-            return Dashboard.unavailable(request.path, Dashboard.reason(error))
+            return unavailable(request.path, Dashboard.reason(error))
         }
         switch found {
-        case .none: return Dashboard.unavailable(request.path, "earlier requests still wait for it")
+        case .none: return unavailable(request.path, "earlier requests still wait for it")
         case .some(.none):
             return Shell.page(status: 404, title: "No such page", path: "", isLive: false, acts: actsAllowed) { html in
                 write(PageFilters.defects(request), to: &html)
@@ -72,12 +72,20 @@ struct Dashboard: Sendable {
         for defect in defects { html.element("p", ["class": "why trouble"], defect) }
     }
 
-    private static func unavailable(_ path: String, _ reason: String) -> AdminResponse {
-        Shell.page(status: 503, title: "Database unavailable", path: path, isLive: true) { html in
-            html.element("p", ["class": "why trouble"], "The database has not answered: \(reason).")
-            html.element("p", "This page reloads every five seconds.")
+    private func unavailable(_ path: String, _ reason: String) -> AdminResponse {
+        Shell.page(status: 503, title: "Database unavailable", path: path, isLive: true, acts: actsAllowed) { html in
+            html.element("p", ["class": "why trouble"], "The database does not answer: \(reason).")
+            for sentence in Dashboard.outage { html.element("p", sentence) }
         }
     }
+
+    /// What an outage means, for a person who sees it for the first time.
+    private static let outage = [
+        "Start PostgreSQL, or repair the network between it and this worker. The dashboard cannot do this.",
+        "No job is lost. Calls in flight go on, and workers keep their answers until they can store them. "
+            + "No new call begins.",
+        "Workers connect again without help. This page is read again every five seconds, and then shows what is left to do.",
+    ]
 
     /// The reason that readers may see. libpq's message about a lost connection names hosts and users, so only the
     /// worker's log has it.

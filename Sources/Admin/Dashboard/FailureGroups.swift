@@ -30,6 +30,9 @@ struct FailureGroups: Sendable {
         self.rows = rows.filter { ViewTable.Row(columns: FailureGroups.columns, values: $0)["jobs"] != nil }
     }
 
+    /// The groups, to be read by the titles of their columns.
+    var causes: [ViewTable.Row] { rows.map { ViewTable.Row(columns: FailureGroups.columns, values: $0) } }
+
     /// Adds the table.
     ///
     /// - Parameter filters: the arguments of /jobs that hold for all groups.

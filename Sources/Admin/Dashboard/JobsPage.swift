@@ -117,6 +117,7 @@ struct JobsPage: DashboardPage {
         Column("attempt", .number, "nullif(s.attempt, 0)"), Column("status", .number, "s.status_code"),
         Column("error_code", .word, "s.error_code"), Column("created", .moment, "s.created_at"),
         Column("due", .moment, "case when s.finished_at is null then s.run_at end"),
+        Column("running for", .span, "case when s.state = 'running' then now() - s.started_at end"),
         Column("ended", .moment, "s.finished_at"),
     ]
 }

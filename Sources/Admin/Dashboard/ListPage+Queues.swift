@@ -48,7 +48,13 @@ extension ListPage {
                     insert into postrider.lanes (name, max_in_flight, rate_limit, rate_period)
                     values ('api.example.com:443', 10, 100, '1 min');
                     """,
-                links: { ListPage.links($0["lane"], "lane", [("jobs", "/jobs"), ("failures", "/failures")]) },
+                links: { row in
+                    let links = ListPage.links(row["lane"], "lane", [("jobs", "/jobs"), ("failures", "/failures")])
+                    guard let lane = row["lane"], Int(row["calls"] ?? "") ?? 0 > 0 else { return links }
+                    // They are the oldest jobs of the lane, so a list of all its jobs hides them behind newer ones.
+                    let calls = Column.link("/jobs", [("state", "running"), ("lane", lane)])
+                    return [ViewTable.RowLink("running calls", calls)] + links
+                },
                 acts: { row in
                     guard let name = row["lane"] else { return [] }
                     let isPaused = row["state"] == "paused"

@@ -96,7 +96,8 @@ extension ListPage {
             Section(
                 columns: [
                     Column("credential", .text, "name"), Column("kind", .text, "kind"),
-                    Column("state", .state, "state"), Column("version", .number, "version"),
+                    Column("state", .state, "case when hold_reason is not null then 'refused' else state end"),
+                    Column("version", .number, "version"),
                     Column("expires", .moment, "expires_at"),
                     Column("jobs waiting", .number, "nullif(jobs_waiting, 0)"),
                     Column("refreshes", .number, "refreshes"), Column("last refresh", .moment, "last_refresh_at"),

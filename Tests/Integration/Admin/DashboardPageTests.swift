@@ -55,6 +55,40 @@ struct DashboardPageTests {
         target.release()
     }
 
+    @Test func `the overview names ten failures of one cause until they are retried`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let watched = try WatchedWorker(queue.database)
+        try queue.insert(9, "url, lane, max_attempts", "'\(target.url)/status/500/' || i, 'few', 1")
+        try queue.insert(10, "url, lane, max_attempts", "'\(target.url)/status/500/' || i, 'many', 1")
+        try queue.waitUntilDone()
+        let text = try Self.read(watched, "/").text
+        #expect(text.contains("10 jobs failed within 5 min: the server answered 500"), "\(text)")
+        #expect(text.contains("href=\"/failures?lane=many\""), "\(text)")
+        #expect(!text.contains("9 jobs failed within"), "\(text)")
+        try queue.connection.execute(
+            "select postrider.pause_lane('many'), postrider.retry_failed(lane => 'many')")
+        #expect(try !Self.read(watched, "/").text.contains("failed within 5 min"))
+    }
+
+    @Test func `the calls that fill a lane are one link away from the overview and from the lanes`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute("insert into postrider.lanes (name, max_in_flight) values ('one', 1)")
+        let stuck = try queue.insert("url, lane", "'\(target.url)/held/1', 'one'")
+        let watched = try WatchedWorker(queue.database)
+        try queue.wait(for: stuck, toBe: "running")
+        try queue.insert(60, "url, lane", "'\(target.url)/ok/' || i, 'one'")
+        try queue.wait(until: "select held_by = 'max_in_flight' from postrider.lane_status")
+        for path in ["/", "/lanes"] {
+            let text = try Self.read(watched, path).text
+            #expect(text.contains("<a href=\"/jobs?state=running&amp;lane=one\">running calls</a>"), "\(path): \(text)")
+        }
+        let jobs = try Self.read(watched, "/jobs?state=running&lane=one").text
+        #expect(jobs.contains("href=\"/jobs/\(stuck)\"") && jobs.contains(">running for</th>"), "\(jobs)")
+        target.release()
+    }
+
     @Test(.enabled(if: Browser.isInstalled, "chromium-driver is not installed"))
     func `at 390 px width, pages do not scroll sideways and table cells stay wide enough`() throws {
         let target = try TargetServer()

@@ -31,7 +31,7 @@ enum JobFacts {
     private static let wide: Set = ["last error", "called URL", "arguments", "metadata"]
 
     private static let columns = [
-        Column("queue", .queue, "s.queue"), Column("lane", .text, "s.lane"), Column("service", .text, "s.service"),
+        Column("queue", .queue, "s.queue"), Column("lane", .lane, "s.lane"), Column("service", .service, "s.service"),
         Column("operation", .text, "s.operation || ' (revision ' || s.operation_revision || ')'"),
         Column("tag", .text, "s.tag"), Column("priority", .number, "nullif(s.priority, 0)"),
         Column("attempts", .text, "case when s.kind = 'request' then s.attempt || ' of ' || s.max_attempts end"),

@@ -69,11 +69,14 @@ struct JobPage: DashboardPage {
         if acts { html.actions(parts.head.actions) }
         JobFacts.write(parts.facts, to: &html)
         parts.tree.write(to: &html)
-        parts.attempts.write(to: &html)
+        // The answer of a failed job has the reason, so it stands before the picture of the attempts.
+        let isFailure = FailuresPage.states.contains(parts.head.state)
+        if !isFailure { parts.attempts.write(to: &html) }
         html.element("div", ["class": "exchange"]) { html in
             parts.request?.write(to: &html)
             parts.answer?.write(to: &html)
         }
+        if isFailure { parts.attempts.write(to: &html) }
         for (table, rows) in parts.tables { table.write(rows, to: &html) }
         parts.copies.write(to: &html)
     }
