@@ -24,6 +24,7 @@ struct PageFiltersTests {
             ("/jobs", ["colour": "a"], [unknown]),
             ("/jobs", ["limit": "0"], ["The limit “0” is not a number from 1 to 1000."]),
             ("/jobs", ["id": "x7", "colour": "a"], [unknown, "The id “x7” is not a number."]),
+            ("/lanes", ["page": "0"], ["The page “0” is not a number from 1 to 10000."]),
             ("/jobs", ["before": "x"], ["The place “x” is not a number."]),
             ("/jobs", ["status": "99"], ["The status “99” is not a number from 100 to 599."]),
             (
@@ -39,7 +40,7 @@ struct PageFiltersTests {
                 ["There is no failure “ready”. The states are failed, unknown, expired."]
             ),
             ("/queues", ["range": "1y"], ["There is no range “1y”. The ranges are 1h, 24h, 7d."]),
-            ("/lanes", ["queue": "q"], ["There is no filter “queue”. The filters are lane, range."]),
+            ("/lanes", ["queue": "q"], ["There is no filter “queue”. The filters are lane, range, page."]),
             ("/workers", ["queue": "q"], ["This page has no filters: “queue” changes nothing."]),
         ] as [(String, [String: String], [String])])
     func `each unknown or bad filter is named`(path: String, arguments: [String: String], defects: [String]) {

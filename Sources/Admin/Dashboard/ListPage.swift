@@ -72,11 +72,14 @@ struct ListPage: DashboardPage {
             conditions.append("\(column) = $\(parameters.count)")
         }
         let filter = conditions.isEmpty ? "" : " where " + conditions.joined(separator: " and ")
+        let isPaged = PageFilters.isPaged(filters.path)
         let (plain, active) = (section.links, acts ? section.acts : nil)
         var table = ViewTable(
             title: section.title, columns: section.columns, source: "\(section.from)\(filter) \(section.order)",
-            limit: section.limit, empty: conditions.isEmpty ? section.empty : "Nothing matches these filters.",
-            example: conditions.isEmpty ? section.example : nil)
+            limit: section.limit, offset: (filters.page - 1) * section.limit, isPaged: isPaged,
+            empty: filters.page > 1
+                ? "This page is empty." : conditions.isEmpty ? section.empty : "Nothing matches these filters.",
+            example: conditions.isEmpty && filters.page == 1 ? section.example : nil)
         if plain != nil || active != nil {
             table.links = { row in (plain?(row) ?? []) + (active?(row) ?? []).map(ViewTable.RowLink.init) }
         }
@@ -92,7 +95,24 @@ struct ListPage: DashboardPage {
             ).write(to: &html)
         }
         for (table, rows) in tables { table.write(rows, to: &html) }
+        writePaging(to: &html)
         charts?.write(title: "Of this \(plan.charted ?? "")", to: &html)
+    }
+
+    /// The links to the other rows. Rows are ordered by urgency, which changes, so a row may move to another page.
+    private func writePaging(to html: inout HTML) {
+        let hasMore = PageFilters.isPaged(path) && tables.contains { $0.table.hasMore($0.rows) }
+        guard hasMore || filters.page > 1 else { return }
+        let others = filters.values.filter { $0.0 != "page" }
+        func link(to page: Int, _ label: String, _ relation: String, _ html: inout HTML) {
+            let arguments = page > 1 ? others + [("page", "\(page)")] : others
+            html.element("a", ["href": Column.link(path, arguments), "rel": relation], label)
+        }
+        html.element("p", ["class": "paging"]) { html in
+            html.element("span", "Page \(filters.page)")
+            if filters.page > 1 { link(to: filters.page - 1, "Previous page", "prev", &html) }
+            if hasMore { link(to: filters.page + 1, "Next page", "next", &html) }
+        }
     }
 
     /// Links to pages about the named object: labels with paths. None without a name.

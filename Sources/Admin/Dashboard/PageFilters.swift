@@ -7,6 +7,8 @@ internal import JobStore
 struct PageFilters: Sendable {
     /// The allowed number of jobs in a list.
     static let limits = 1...1000
+    /// The pages of a list of lanes, queues and the like.
+    static let pages = 1...10_000
     /// The ranges of the charts.
     static let ranges = ["1h", "24h", "7d"]
     /// The filters of lists of jobs.
@@ -19,19 +21,25 @@ struct PageFilters: Sendable {
         "/": ["queue", "lane", "service", "range"],
         "/jobs": ["id"] + ofJobs + ["before", "limit"],
         "/failures": ofJobs,
-        "/queues": ["queue", "range"],
-        "/lanes": ["lane", "range"],
-        "/services": ["service", "range"],
-        "/operations": ["operation", "service"],
+        "/queues": ["queue", "range", "page"],
+        "/lanes": ["lane", "range", "page"],
+        "/services": ["service", "range", "page"],
+        "/operations": ["operation", "service", "page"],
+        "/credentials": ["page"],
+        "/schedules": ["page"],
+        "/clients": ["page"],
         "/cache": ["service"],
         "/log": ["before"],
     ]
 
+    /// The path of the page; empty: jobs are selected for an act.
+    let path: String
     /// The usable arguments, in the order of the page's fields.
     let values: [(String, String)]
 
     /// The filters of a request. Arguments that the page cannot use are left out.
     init(_ request: AdminRequest) {
+        path = request.path
         values = (PageFilters.known[request.path] ?? []).compactMap { name in
             guard let value = request.arguments[name], PageFilters.defect(name, value, request.path) == nil else {
                 return nil
@@ -42,8 +50,15 @@ struct PageFilters: Sendable {
 
     /// The arguments that select jobs, checked by the caller.
     init(ofJobs fields: [String: String]) {
+        path = ""
         values = PageFilters.ofJobs.compactMap { name in fields[name].map { (name, $0) } }
     }
+
+    /// Whether the list at a path has pages.
+    static func isPaged(_ path: String) -> Bool { known[path]?.contains("page") ?? false }
+
+    /// The number of the page, from 1 on.
+    var page: Int { self["page"].flatMap(Int.init) ?? 1 }
 
     subscript(name: String) -> String? { values.first { $0.0 == name }?.1 }
 
@@ -83,6 +98,8 @@ struct PageFilters: Sendable {
             "There is no state \(shown(value)). The states are \(JobFilter.states.joined(separator: ", "))."
         case "limit" where !(Int(value).map(limits.contains) ?? false):
             "The limit \(shown(value)) is not a number from \(limits.lowerBound) to \(limits.upperBound)."
+        case "page" where !(Int(value).map(pages.contains) ?? false):
+            "The page \(shown(value)) is not a number from \(pages.lowerBound) to \(pages.upperBound)."
         case "status" where !(Int(value).map((100...599).contains) ?? false):
             "The status \(shown(value)) is not a number from 100 to 599."
         case "error_code" where ErrorCode(rawValue: value) == nil:

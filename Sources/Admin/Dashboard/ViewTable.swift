@@ -11,6 +11,10 @@ struct ViewTable: Sendable {
     let source: String
     /// The maximum number of shown rows. If there are more, the page says so. Nil: all rows of `source`.
     var limit: Int?
+    /// How many rows of the source come before the first one.
+    var offset = 0
+    /// Whether the page has links to further rows.
+    var isPaged = false
     /// Columns whose sums over all rows of the source are read, including rows that are not shown.
     var sums: [String] = []
     /// The text for an empty table; nil: an empty table is left out.
@@ -56,7 +60,7 @@ struct ViewTable: Sendable {
     ) throws(PGError) -> Rows {
         let list = columns.map(\.expression) + sums.map { "(sum(\($0)) over ())::text" }
         // One row more than is shown, to find out whether there are more.
-        let cut = limit.map { " limit \($0 + 1)" } ?? ""
+        let cut = (limit.map { " limit \($0 + 1)" } ?? "") + (offset > 0 ? " offset \(offset)" : "")
         let result = try connection.query("select \(list.joined(separator: ", ")) \(source)\(cut)", &parameters)
         return (0..<result.rowCount).map { row in list.indices.map { result.optionalText(row, $0) } }
     }
@@ -96,7 +100,7 @@ struct ViewTable: Sendable {
                     }
                 }
             }
-            if let limit, rows.count > limit {
+            if let limit, !isPaged, rows.count > limit {
                 html.element("p", ["class": "empty"], "The first \(limit) rows; there are more.")
             }
         }
@@ -115,6 +119,9 @@ struct ViewTable: Sendable {
             }
         }
     }
+
+    /// Whether there are more rows than are shown.
+    func hasMore(_ rows: Rows) -> Bool { limit.map { rows.count > $0 } ?? false }
 
     /// The value of one of the `sums`.
     func sum(_ column: String, _ rows: Rows) -> Int {

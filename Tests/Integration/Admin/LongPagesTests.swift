@@ -16,6 +16,26 @@ struct LongPagesTests {
         #expect(page.contains("The first 200 rows; there are more."))
     }
 
+    @Test func `a list of lanes has pages, and each lane is on one of them`() throws {
+        let queue = try TestQueue()
+        try queue.insert(230, "url, lane", "'http://h/', 'lane ' || i")
+        let watched = try WatchedWorker(queue.database, ["--queue", "none"])
+        func lanes(_ path: String) throws -> [String] {
+            try watched.pages.read(path).lines.joined().matches(of: /href="\/lanes\?lane=([^"&]*)"/)
+                .map { String($0.output.1) }
+        }
+        let first = try watched.pages.read("/lanes").lines.joined()
+        #expect(first.contains("<a href=\"/lanes?page=2\" rel=\"next\">Next page</a>"), "\(first)")
+        #expect(!first.contains("there are more"))
+        let second = try watched.pages.read("/lanes?page=2").lines.joined()
+        #expect(second.contains("<a href=\"/lanes\" rel=\"prev\">Previous page</a>"), "\(second)")
+        #expect(!second.contains("Next page"))
+        #expect(try lanes("/lanes").count == 200)
+        #expect(Set(try lanes("/lanes") + lanes("/lanes?page=2")).count == 230)
+        #expect(try watched.pages.read("/lanes?page=9").lines.joined().contains("This page is empty."))
+        #expect(try watched.pages.read("/lanes?page=0").lines.joined().contains("not a number from 1 to 10000"))
+    }
+
     @Test func `a job's page cuts long metadata and a long result`() throws {
         let queue = try TestQueue()
         // 8 kB of jsonb, which are 14 MB as text.
