@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of a contender: the SQL of its queue and the command of its worker."""
 
+import importlib.metadata
 import subprocess
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -48,6 +49,13 @@ class Contender(ABC):
     load_lanes_sql: str | None = None
     #: Limits `lane 0` to `calls` in flight and to `rate` a second; null: no limit.
     limit_sql: str | None = None
+    #: The tables that grow with each job, with their schema; the first holds the jobs. Empty: not in `public`.
+    event_tables: tuple[str, ...] = ()
+    #: With event_tables: the jobs that wait for a worker, all jobs ever added, and the jobs that succeeded with their
+    #: result stored.
+    depth_sql: str
+    added_sql: str
+    succeeded_sql: str
     #: The most jobs for a slow contender, so that a round stays short. Rates per second still compare.
     most_jobs: int | None = None
 
@@ -65,6 +73,10 @@ class Contender(ABC):
     def command_without_calls(self, url: str, concurrency: int) -> list[str]:
         """The same worker, but it refuses a target on this machine: each job ends where its call would begin."""
         raise NotImplementedError
+
+    def version(self) -> str:
+        """The version of the queue."""
+        return importlib.metadata.version(self.name)
 
     @staticmethod
     def install(command: list[str]) -> None:

@@ -27,6 +27,10 @@ class PgQueuer(Contender):
     # A job leaves the queue only after its result is stored.
     finished_sql = "select case when exists (select from pgqueuer) then 0 else (select count(*) from results) end"
     kept_sql = "select count(*) from results where status = 200 and length(body) > 200"
+    event_tables = ("public.pgqueuer", "public.pgqueuer_log", "public.results")
+    depth_sql = "select count(*) from pgqueuer where status = 'queued'"
+    added_sql = "select count(distinct job_id) from pgqueuer_log"
+    succeeded_sql = "select count(*) from results"
     most_jobs = 20_000
 
     def prepare(self, url: str) -> None:

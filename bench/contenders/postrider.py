@@ -2,6 +2,7 @@
 """Postrider through its public surface, except for an internal table that counts results at no cost."""
 
 import os
+import subprocess
 from pathlib import Path
 
 from contenders.contender import Contender
@@ -38,6 +39,10 @@ class Postrider(Contender):
         " where state = 'succeeded' and status_code = 200 and length(body) > 200")
     claim_pattern = "%postrider%.claim(%"
     jobs_table = "postrider.jobs"
+    event_tables = ("postrider_internal.jobs_1", "postrider_internal.ready", "postrider_internal.results_1")
+    depth_sql = "select coalesce(sum(ready), 0)::bigint from postrider.queue_status"
+    added_sql = "select count(*) from postrider.jobs"
+    succeeded_sql = "select count(*) from postrider_internal.results where state = 's'"
     load_batches_sql = (
         "with b as (insert into postrider.jobs (kind)"
         " select 'batch' from generate_series(1, %(count)s / %(size)s) returning id)"
@@ -65,6 +70,10 @@ class Postrider(Contender):
         if not program.exists():
             raise SystemExit(f"bench: {program} is not there; run `make build` first, or set POSTRIDER_WORKER")
         self._program = str(program)
+
+    def version(self) -> str:
+        done = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=True)
+        return done.stdout.split()[-1]
 
     def prepare(self, url: str) -> None:
         self.install([self._program, "migrate", "--database", url])

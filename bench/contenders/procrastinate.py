@@ -27,6 +27,10 @@ class Procrastinate(Contender):
         "select least((select count(*) from results),"
         " (select count(*) from procrastinate_jobs where status = 'succeeded'))")
     kept_sql = "select count(*) from results where status = 200 and length(body) > 200"
+    event_tables = ("public.procrastinate_jobs", "public.procrastinate_events", "public.results")
+    depth_sql = "select count(*) from procrastinate_jobs where status = 'todo'"
+    added_sql = "select count(*) from procrastinate_jobs"
+    succeeded_sql = "select count(*) from results"
     most_jobs = 5_000
 
     def prepare(self, url: str) -> None:

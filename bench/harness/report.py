@@ -32,6 +32,10 @@ class Report:
         with open(self.raw, "a") as file:
             file.write(json.dumps(record) + "\n")
 
+    def records(self, scenario: Scenario) -> list[dict[str, object]]:
+        """All records of a scenario, in the order of the runs."""
+        return [record for record in self._records if record["scenario"] == scenario.name]
+
     def table(self) -> str:
         """The markdown table: a line per figure, a column per contender, then the ratios."""
         compared = [name for name in self._names if name != FLOOR] if FLOOR in self._names else []

@@ -8,10 +8,11 @@ from scenarios.lanes import Lanes
 from scenarios.latency import Latency
 from scenarios.memory import Memory
 from scenarios.pinned import Pinned
+from scenarios.public import Public
 from scenarios.rich import Rich
 from scenarios.steady import Steady
 from scenarios.trees import Trees
 from scenarios.scenario import Figure, Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady)}
+    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Public)}

@@ -39,3 +39,6 @@ class Scenario(ABC):
     @abstractmethod
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
         """Measures once. Returns a value for each figure's key, and further values for the raw record."""
+
+    def publish(self, records: list[dict[str, object]], machine: str) -> None:
+        """Writes the records of all rounds to where the options ask for. Most scenarios only have the table."""
