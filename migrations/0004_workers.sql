@@ -144,7 +144,15 @@ select 0, s.system_identifier, ('x' || left(pg_walfile_name(pg_current_wal_lsn()
 
 -- Ids start again after a restore, and a new job must not have the Idempotency-Key of another job. So jobs inserted
 -- between a restore and the first worker need a new first part of the key.
-create table postrider_internal.early_inserts (first_id bigint primary key);
+--
+-- The transaction of such an INSERT may commit after the first worker has deleted the rows. Its row then stays, and
+-- after_identity shows end_restored of a later restore that it is out of date.
+create table postrider_internal.early_inserts (
+  first_id bigint primary key,
+  after_identity int not null
+);
 comment on table postrider_internal.early_inserts is
   'the lowest id of each INSERT into jobs after a restore, until the first worker deletes the rows';
 comment on column postrider_internal.early_inserts.first_id is 'the lowest id of the jobs of one statement';
+comment on column postrider_internal.early_inserts.after_identity is
+  'number of the newest identity at that time, which does not describe the restored database';

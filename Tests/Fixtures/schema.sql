@@ -783,6 +783,7 @@ ALTER TABLE ONLY postrider_internal.dedupe_keys
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE postrider_internal.dedupe_keys TO postrider_worker;
 
 CREATE TABLE postrider_internal.early_inserts (
+    after_identity integer NOT NULL,
     first_id bigint NOT NULL
 );
 ALTER TABLE ONLY postrider_internal.early_inserts

@@ -61,6 +61,23 @@ struct RestoredRowsTests {
         #expect(try queue.number("select count(*) from postrider_internal.early_inserts") == 0)
     }
 
+    @Test func `an INSERT that commits after the first worker gives no new keys after the next restore`() throws {
+        let queue = try TestQueue()
+        _ = try leased(queue)
+        let restore =
+            "update postrider_internal.identities set timeline = timeline + 1 where number = (select max(number) from postrider_internal.identities)"
+        let worker = "select e.keys_above::text from postrider_internal.enlist(0, 'a', '0', null, 8, '{}', '{}') e"
+        try queue.connection.execute(restore)
+        let open = try PGConnection(queue.database)
+        try open.execute("begin; insert into postrider.jobs (url) values ('http://h/open')")
+        _ = try queue.rows(worker)
+        try open.execute("commit")
+        try queue.insert("url", "'http://h/called'")
+        let called = try queue.number("select max(id) from postrider.jobs")
+        try queue.connection.execute(restore)
+        #expect(try queue.rows(worker) == [["{2,\(called)}"]])
+    }
+
     @Test func `after a restore, the first worker ends all leases and a second worker finds none`() throws {
         let queue = try TestQueue()
         let old = try leased(queue)

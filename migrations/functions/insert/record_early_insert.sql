@@ -9,7 +9,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_first is not null and not postrider_internal.is_identified() then
-    insert into postrider_internal.early_inserts (first_id) values (p_first);
+    insert into postrider_internal.early_inserts (first_id, after_identity)
+    select p_first, max(i.number) from postrider_internal.identities i;
   end if;
 end
 $$;

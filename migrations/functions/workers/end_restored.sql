@@ -8,7 +8,8 @@
 --
 -- Job ids start again as well, and Idempotency-Keys contain them. So jobs above the highest id of the backup get keys
 -- with a new first part. early_inserts holds the jobs that clients have inserted since the restore. The ids of a
--- transaction that is still open are also above the highest id of the backup.
+-- transaction that is still open are also above the highest id of the backup. Its row of early_inserts becomes visible
+-- after this deletion. So rows that were recorded after an older identity do not count.
 create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -42,7 +43,8 @@ begin
   select coalesce(max(j.id), 0), v_real.system_identifier, v_real.timeline, v_real.database_oid, v_real.workers_oid,
          p_name, end_restored.lost_leases, end_restored.unknown_jobs
     from postrider.jobs j
-   where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider_internal.early_inserts e);
+   where j.id < (select coalesce(min(e.first_id), 9223372036854775807) from postrider_internal.early_inserts e
+                  where e.after_identity = (select max(i.number) from postrider_internal.identities i));
   delete from postrider_internal.early_inserts;
   perform postrider_internal.notify_idle_workers();
 end
