@@ -78,6 +78,26 @@ struct RestoredRowsTests {
         #expect(try queue.rows(worker) == [["{2,\(called)}"]])
     }
 
+    @Test func `an early INSERT names the identity that was the newest before its check`() throws {
+        let queue = try TestQueue()
+        _ = try leased(queue)
+        // The first worker stores the new identity during the check.
+        try queue.connection.execute(
+            """
+            create or replace function postrider_internal.is_identified() returns boolean language plpgsql as $$
+            begin
+              insert into postrider_internal.identities (above_id, system_identifier, timeline, database_oid, workers_oid)
+              select above_id, system_identifier, timeline + 1, database_oid, workers_oid
+                from postrider_internal.identities;
+              return false;
+            end $$
+            """)
+        let fresh = try PGConnection(queue.database)
+        try fresh.execute("insert into postrider.jobs (url) values ('http://h/')")
+        #expect(
+            try queue.number("select after_identity from postrider_internal.early_inserts") == 1)
+    }
+
     @Test func `after a restore, the first worker ends all leases and a second worker finds none`() throws {
         let queue = try TestQueue()
         let old = try leased(queue)
