@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build generate demo test compat lint bench soak deb package-check package-test clean
+.PHONY: help setup parts build generate demo test compat lint bench ha soak deb package-check package-test clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -50,6 +50,11 @@ lint: setup ## Check format, imports, sizes, licence lines, checksums, YAML
 
 bench: build ## Measure this build against the floor programs and peers
 	@POSTRIDER_WORKER=$(WORKER) bench/run.sh
+
+# The packages come from Debian, so this needs root the first time.
+ha: build ## Switch over and kill a PostgreSQL under Patroni, under load, and check the promises: ROUNDS=20
+	@scripts/setup.sh --for-ha
+	@.postrider/venv/bin/python -B bench/ha/main.py $(WORKER) --rounds $(or $(ROUNDS),2)
 
 soak: setup ## Run the tests with all rounds of the long ones
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --skip LaneLimitTests --skip PagePaceTests
