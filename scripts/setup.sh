@@ -7,17 +7,20 @@
 # - zsh and fish for completions
 #
 # setup.sh --for-packages installs the packages that build and check the Debian package, as root.
+# setup.sh --for-ha installs the packages of `make ha`, as root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 without_browser=no
 for_packages=no
+for_ha=no
 case ${1-} in
 '') ;;
 --without-browser) without_browser=yes ;;
 --for-packages) without_browser=yes for_packages=yes ;;
+--for-ha) without_browser=yes for_ha=yes ;;
 *)
-    echo "setup: $1 is not known; there are --without-browser and --for-packages" >&2
+    echo "setup: $1 is not known; there are --without-browser, --for-packages and --for-ha" >&2
     exit 64
     ;;
 esac
@@ -57,6 +60,7 @@ missing_packages() {
     # Without root they are not asked for. Tests and examples that need a missing one are then skipped.
     if [[ $without_browser == yes ]] || ((EUID != 0)); then for_some_tests=(); fi
     if [[ $for_packages == yes ]]; then for_some_tests=(debhelper lintian man-db systemd debootstrap systemd-container); fi
+    if [[ $for_ha == yes ]]; then for_some_tests=(patroni etcd-server haproxy); fi
     for package in "${for_some_tests[@]}" libpq-dev libcurl4-openssl-dev libxml2-dev libyaml-dev libssl-dev libsodium-dev libmicrohttpd-dev zlib1g-dev nginx-light libnginx-mod-http-echo \
         pgbouncer tinyproxy-bin microsocks python3-venv pkg-config openssl gcc make ca-certificates; do
         dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
