@@ -8,8 +8,10 @@
 --
 -- Job ids start again as well, and Idempotency-Keys contain them. So jobs above the highest id of the backup get keys
 -- with a new first part. early_inserts holds the jobs that clients have inserted since the restore. The ids of a
--- transaction that is still open are also above the highest id of the backup. Its row of early_inserts becomes visible
--- after this deletion. So rows that were recorded after an older identity do not count.
+-- transaction that is still open are also above the highest id of the backup.
+--
+-- Such a transaction may commit its row of early_inserts after the deletion here. So a row that was recorded after an
+-- older identity does not count.
 create or replace function postrider_internal.end_restored(p_name text, out lost_leases int, out unknown_jobs int)
 language plpgsql
 set search_path = pg_catalog, pg_temp
