@@ -171,7 +171,9 @@ public struct PGConnectionString: Sendable {
         var text = message
         if !text.hasPrefix("connection to server") { text = Self.unquoted(text) }
         for secret in secrets {
-            text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
+            // By bytes: in a text the first character of a password may have joined the one in front of it.
+            let parts = Array(text.utf8).split(around: Array(secret.utf8))
+            text = parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "***")
         }
         return text
     }
@@ -208,9 +210,24 @@ public struct PGConnectionString: Sendable {
 
     /// The text with an ellipsis in place of everything from the first quotation mark to the last.
     private static func unquoted(_ text: String) -> String {
-        guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\""), first < last else {
+        let quote = UInt8(ascii: "\"")
+        guard let first = text.utf8.firstIndex(of: quote), let last = text.utf8.lastIndex(of: quote), first < last
+        else {
             return text
         }
-        return text[...first] + "…" + text[last...]
+        return String(text[..<first]) + "\"…" + String(text[last...])
+    }
+}
+
+extension [UInt8] {
+    /// The parts between the places of a mark, which is not empty.
+    fileprivate func split(around mark: [UInt8]) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var rest = self[...]
+        while let place = rest.firstRange(of: mark) {
+            parts.append(rest[..<place.lowerBound])
+            rest = rest[place.upperBound...]
+        }
+        return parts + [rest]
     }
 }

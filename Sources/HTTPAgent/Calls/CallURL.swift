@@ -202,7 +202,7 @@ import JobModel
             throw Refusal(message: "it has an empty user in front of the host")
         }
         // RFC 7617 §2: if a user contains a colon, its end cannot be recognized.
-        guard !user.text.contains(":") else { throw Refusal(message: "its user holds a colon") }
+        guard !user.text.utf8.contains(UInt8(ascii: ":")) else { throw Refusal(message: "its user holds a colon") }
         return "Basic " + Base64.encode([UInt8](user.text.utf8) + [UInt8(ascii: ":")] + [UInt8](password.text.utf8))
     }
 

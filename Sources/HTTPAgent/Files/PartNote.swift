@@ -30,7 +30,7 @@ struct PartNote: Equatable {
         etag = fields["etag"]
         modified = fields["modified"]
         dated = fields["dated"] ?? modified
-        total = fields["total"].flatMap { Int64($0) }
+        total = fields["total"].flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 
     /// One line for each known fact.

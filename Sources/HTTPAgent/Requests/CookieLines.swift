@@ -12,10 +12,13 @@ enum CookieLines {
             guard !line.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
                 throw refusal(index, "it holds a control character")
             }
-            if line.prefix(11).lowercased() == "set-cookie:" {
-                let attributes = line.dropFirst(11).split(separator: ";").dropFirst()
+            // By bytes, as libcurl compares: a combining mark behind the colon makes no other line of it.
+            if String(decoding: line.utf8.prefix(11), as: UTF8.self).lowercased() == "set-cookie:" {
+                let attributes = line.utf8.dropFirst(11).split(separator: UInt8(ascii: ";")).dropFirst()
                 let hasDomain = attributes.contains { attribute in
-                    let pair = attribute.split(separator: "=", maxSplits: 1).map { $0.trimmingSpaces() }
+                    let pair = attribute.split(separator: UInt8(ascii: "="), maxSplits: 1).map {
+                        Substring(String(decoding: $0, as: UTF8.self)).trimmingSpaces()
+                    }
                     return pair.count == 2 && pair[0].lowercased() == "domain" && !pair[1].isEmpty
                 }
                 if !hasDomain { throw refusal(index, "it names no Domain") }

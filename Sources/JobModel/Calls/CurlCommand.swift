@@ -46,7 +46,7 @@ public struct CurlCommand {
         default: words = ["-X", request.method.rawValue]
         }
         // curl would take brackets and braces for lists of URLs.
-        if request.url.contains(where: { "[]{}".contains($0) }) { words.append("-g") }
+        if request.url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { words.append("-g") }
         options.append(words + [request.url])
     }
 
@@ -71,7 +71,7 @@ public struct CurlCommand {
             let bytes = Base64.decode(String(line.dropFirst(start.count)))
         else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
-        return text.contains(mask) ? text : nil
+        return ByteText.count(mask, in: text) > 0 ? text : nil
     }
 
     private static func bytes(of body: RequestBody) -> [UInt8] {
@@ -88,7 +88,7 @@ public struct CurlCommand {
             return
         }
         let bytes = CurlCommand.bytes(of: request.body)
-        let text = CurlCommand.showable(bytes)?.replacing("\"\(mask)n\"", with: mask)
+        let text = CurlCommand.showable(bytes).map { ByteText.replace("\"\(mask)n\"", with: mask, in: $0) }
         if let text, !request.isGzip, bytes.count <= CurlCommand.longestArgument {
             options.append(["--data-raw", text])
         } else {
@@ -109,13 +109,13 @@ public struct CurlCommand {
         guard bytes.count <= longestArgument else { return nil }
         if let text = showable(bytes) { return text }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0), bytes.last != 0x0a,
-            !text.contains(mask)
+            ByteText.count(mask, in: text) == 0
         else { return nil }
         return text
     }
 
     private mutating func add(_ part: BodyPart, mask: String) throws(Unsayable) {
-        guard !part.name.contains("=") else {
+        guard !part.name.utf8.contains(UInt8(ascii: "=")) else {
             throw Unsayable(message: "curl cannot send a part whose name has an equals sign")
         }
         let filename = part.sentFilename
@@ -123,7 +123,9 @@ public struct CurlCommand {
         if let filename { options += ";filename=\(CurlCommand.quoted(filename))" }
         if let type = part.sentType {
             // The option type takes no parameters.
-            options += type.contains(";") ? ";headers=\(CurlCommand.quoted("Content-Type: \(type)"))" : ";type=\(type)"
+            options +=
+                type.utf8.contains(UInt8(ascii: ";"))
+                ? ";headers=\(CurlCommand.quoted("Content-Type: \(type)"))" : ";type=\(type)"
         }
         switch part.content {
         case .file(let path):
@@ -147,7 +149,7 @@ public struct CurlCommand {
 
     /// A value of -F in the double quotes of curl.
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        "\"" + ByteText.replace("\"", with: "\\\"", in: ByteText.replace("\\", with: "\\\\", in: text)) + "\""
     }
 
     private mutating func addTransport(_ transport: Transport) {

@@ -16,11 +16,11 @@ struct ShellText {
     }
 
     /// The number of secrets in a text.
-    static func count(_ mask: String, in text: String) -> Int { text.ranges(of: mask).count }
+    static func count(_ mask: String, in text: String) -> Int { ByteText.count(mask, in: text) }
 
     /// One word. A word without secrets and special characters gets no quotes.
     mutating func word(_ text: String) -> String {
-        let parts = text.split(separator: mask, omittingEmptySubsequences: false).map(String.init)
+        let parts = ByteText.split(text, by: mask)
         if parts.count == 1 { return ShellText.quoted(text) }
         if parts.allSatisfy(ShellText.isPlainInDoubleQuotes) {
             var word = "\"" + parts[0]
@@ -47,7 +47,7 @@ struct ShellText {
     private static func quoted(_ text: String) -> String {
         guard isShowable(text) else { return "\"$(printf '\(octal(Array(text.utf8)))')\"" }
         let isSafe = text.utf8.allSatisfy { isOfName($0) || "@%+=:,./-".utf8.contains($0) }
-        return isSafe && !text.isEmpty ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+        return isSafe && !text.isEmpty ? text : "'" + ByteText.replace("'", with: "'\\''", in: text) + "'"
     }
 
     /// Whether a terminal shows the text unchanged: it has no control characters.

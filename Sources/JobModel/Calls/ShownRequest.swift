@@ -22,7 +22,9 @@ public struct ShownRequest: Equatable, Sendable {
     ///   quotes, such as a number.
     public init(_ request: SentRequest, mask: String) {
         func shown(_ text: String) -> String {
-            text.replacing("\"\(mask)n\"", with: ShownRequest.secret).replacing(mask, with: ShownRequest.secret)
+            ByteText.replace(
+                mask, with: ShownRequest.secret,
+                in: ByteText.replace("\"\(mask)n\"", with: ShownRequest.secret, in: text))
         }
         func shown(_ bytes: [UInt8]) -> [UInt8] {
             // A body that is no text has no names, so nothing in it is masked.

@@ -107,22 +107,26 @@ extension HTTPCall {
 
     /// A URL without the query arguments of this name, in any escaped form.
     static func dropping(_ name: String, from url: String) -> String {
-        guard let mark = url.firstIndex(of: "?") else { return url }
-        let end = url[mark...].firstIndex(of: "#") ?? url.endIndex
-        let all = url[url.index(after: mark)..<end].split(separator: "&", omittingEmptySubsequences: false)
+        // By bytes, as servers read it: a combining mark behind a `=` hides no argument.
+        let bytes = Array(url.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return url }
+        let all = bytes[(mark + 1)..<end].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         let kept = all.filter { argument in
-            percentDecoded(argument.prefix { $0 != "=" }) != Array(name.utf8)
+            percentDecoded(argument.prefix { $0 != UInt8(ascii: "=") }) != Array(name.utf8)
         }
         guard kept.count < all.count else { return url }
-        return url[..<mark] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&")) + url[end...]
+        let query = kept.isEmpty ? [] : [UInt8(ascii: "?")] + kept.joined(separator: [UInt8(ascii: "&")])
+        return String(decoding: bytes[..<mark] + query + bytes[end...], as: UTF8.self)
     }
 
     /// The bytes of an argument's name, decoded from `%XX` and `+`.
-    private static func percentDecoded(_ escaped: Substring) -> [UInt8] {
+    private static func percentDecoded(_ escaped: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
-        var rest = escaped.utf8[...]
+        var rest = escaped
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
+            // A sign, which a number may have in Swift, is no digit.
+            if byte == UInt8(ascii: "%"), rest.count >= 2, rest.first != UInt8(ascii: "+"),
                 let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             {
                 bytes.append(value)

@@ -36,7 +36,7 @@ public struct Secrets: Equatable, Sendable, CustomStringConvertible {
         // The longest secret goes first, since a short one may be part of a long one. Texts of three letters occur in
         // many words.
         values.values.filter { $0.utf8.count > 3 }.sorted { $0.utf8.count > $1.utf8.count }
-            .reduce(text) { $0.replacing($1, with: "***") }
+            .reduce(text) { ByteText.replace($1, with: "***", in: $0) }
     }
 
     /// The names, without the values.
