@@ -56,6 +56,14 @@ struct MaskTests {
         #expect(try value("postrider_internal.masked_text($1)", text) == masked)
     }
 
+    // PostgreSQL's texts hold no NUL. If this failed, one such job would make `job_status` fail for all readers.
+    @Test(arguments: [
+        ("http://h/?%00a=1&key=2", "http://h/?%00a=1&key=***"), ("http://h/?%00=&%6bey=2", "http://h/?%00=&%6bey=***"),
+        ("http://h/?%%000=1&%ff=2", "http://h/?%%000=1&%ff=2"),
+    ]) func `a URL with an encoded NUL is masked`(url: String, masked: String) throws {
+        #expect(try value("postrider_internal.url_with_masked_query($1, '{}')", url) == masked)
+    }
+
     @Test func `a large text with a secret word is masked as a whole`() throws {
         #expect(try value("postrider_internal.masked_text(repeat($1, 40000))", "token=x,") == "***")
         #expect(try value("length(postrider_internal.masked_text(repeat($1, 300000)))", "x ") == "600000")

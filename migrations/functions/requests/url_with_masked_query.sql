@@ -21,8 +21,9 @@ begin
   foreach v_argument in array string_to_array(substr(p_url, v_place + 1), '&') loop
     v_name := split_part(v_argument, '=', 1);
     if v_name <> v_argument then
+      -- No text can hold a NUL. A name with %00 is no secret name, and must not fail the views that show the URL.
       v_plain := case when translate(v_name, '%+', '') = v_name then v_name
-                      else convert_from(postrider_internal.url_unescaped(v_name), 'LATIN1') end;
+                      else convert_from(postrider_internal.url_unescaped(replace(v_name, '%00', '%01')), 'LATIN1') end;
       if v_name = any (p_masked) or v_plain = any (p_masked) or postrider_internal.is_secret_name(v_plain) then
         v_argument := v_name || '=' || p_mask;
       end if;
