@@ -29,7 +29,9 @@ struct AdminGate: Sendable {
     /// for a text that is not an address.
     private static func isAddress(_ host: String) -> Bool {
         let name: Substring
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+        if host.hasPrefix("["), let end = host.lastIndex(of: "]") {
+            let rest = host[host.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return false }
             name = host[..<end].dropFirst()
         } else {
             name = host.prefix { $0 != ":" }

@@ -61,12 +61,14 @@ public enum CredentialReader {
     }
 
     private static func place(_ words: [String]) -> CredentialUse.Place {
-        switch words[0] {
-        case "query": .query(words[1])
-        case "nowhere": .nowhere
-        case "form": .form(words[1])
-        case "json": .json(words[1])
-        default: .header(words[1], prefix: words[2])
+        // A row never traps: words that are missing count as empty.
+        let name = words.count > 1 ? words[1] : ""
+        return switch words.first {
+        case "query": .query(name)
+        case "nowhere", nil: .nowhere
+        case "form": .form(name)
+        case "json": .json(name)
+        default: .header(name, prefix: words.count > 2 ? words[2] : "")
         }
     }
 }

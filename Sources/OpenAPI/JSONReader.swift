@@ -144,7 +144,8 @@ struct JSONReader {
 
     /// The four hexadecimal digits after `\u`.
     private mutating func codeUnit() throws(DocumentError) -> UInt32 {
-        guard next + 4 <= bytes.count,
+        // A sign, which a number may have in Swift, is no digit.
+        guard next + 4 <= bytes.count, bytes[next] != UInt8(ascii: "+"),
             let unit = UInt32(String(decoding: bytes[next..<next + 4], as: UTF8.self), radix: 16)
         else { throw error("an escape with \\u needs four hexadecimal digits") }
         next += 4

@@ -83,4 +83,9 @@ struct YAMLTests {
         let json = #""\u00e9\ud83d\ude00\/\b\f\r\t\ud800x\u0000""#
         #expect(try JSONReader.read(Array(json.utf8)) == .string("é😀/\u{8}\u{c}\r\t\u{FFFD}x\u{FFFD}"))
     }
+
+    @Test(arguments: [#""\u+041""#, #""\u-041""#, #""\u41""#])
+    func `an escape without four hexadecimal digits is no JSON`(json: String) {
+        #expect(throws: DocumentError.self) { try JSONReader.read(Array(json.utf8)) }
+    }
 }

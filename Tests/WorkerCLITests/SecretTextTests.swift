@@ -26,6 +26,7 @@ struct SecretTextTests {
         ("bearer", ""), ("basic", "hush"), ("bearer", "{\"hush\""), ("bearer", "{\"a\": 1}"),
         ("bearer", "{\"a\": \"hu\nsh\"}"),
         ("bearer", "hu\nsh"), ("bearer", "{\"a\": \"\\ud800\"}"), ("bearer", "{\"a\": \"\"}"),
+        ("bearer", "{\"a\": \"\\u+041\"}"),
         ("bearer", "{\"a\": \"b\"} hush"),
         ("bearer", "{\"a\": {\"b\": \"hush\"}}"),
     ])

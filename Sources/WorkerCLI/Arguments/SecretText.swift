@@ -153,7 +153,8 @@ struct SecretText: Equatable, Sendable {
                 case "r": units.append(13)
                 case "t": units.append(9)
                 case "u":
-                    guard position + 4 <= scalars.count,
+                    // A sign, which a number may have in Swift, is no digit.
+                    guard position + 4 <= scalars.count, scalars[position] != "+",
                         let unit = UInt16(scalars[position..<position + 4].map { String($0) }.joined(), radix: 16)
                     else { return nil }
                     units.append(unit)
