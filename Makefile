@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build generate demo test compat lint bench ha soak deb package-check package-test clean
+.PHONY: help setup parts build generate demo test compat lint bench ha soak fuzz sanitize deb package-check package-test clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -61,6 +61,15 @@ soak: setup ## Run the tests with all rounds of the long ones
 	@# These tests check times to the second and the millisecond, so no other test may run at the same time.
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter LaneLimitTests
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
+
+# libFuzzer and the sanitizers come with Swift. ONLY names targets, such as ONLY="json url".
+fuzz: parts ## Fuzz each parser of outside bytes for ten minutes, or for FUZZ_SECONDS
+	POSTRIDER_FUZZ=1 $(SWIFT) build --scratch-path .build/fuzz --product fuzz --sanitize fuzzer --sanitize address -Xswiftc -use-ld=lld
+	$(SWIFT) build --product worker
+	@scripts/fuzz.sh .build/fuzz/debug/fuzz "$$($(SWIFT) build --show-bin-path)/worker" $(ONLY)
+
+sanitize: setup ## Run the unit tests with the sanitizers for addresses, threads and undefined behaviour
+	@for kind in address thread undefined; do SWIFT='$(SWIFT)' scripts/sanitize.sh $$kind || exit 1; done
 
 # debhelper and lintian come from Debian, so this needs root the first time.
 deb: build ## Build the Debian package in .build/deb, and check it with lintian

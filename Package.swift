@@ -25,7 +25,8 @@ let slim: [LinkerSetting] = [
         .when(configuration: .release))
 ]
 
-/// The tests of the whole product: workers, databases and servers together. One target for each group of topics.
+/// The tests of the whole product: workers, databases and servers together. One target for each group of topics. `make sanitize`
+/// builds none of them.
 let integrationTests: [Target] = [
     "Admin", "Callbacks", "Credentials", "Docs", "Insert", "Lanes", "Operations", "Outages", "Pages", "Queue", "Requests", "Roles",
     "Servers", "Storms", "Trees", "Workers",
@@ -35,6 +36,26 @@ let integrationTests: [Target] = [
         dependencies: ["PGClient", "PrivateCluster", "JobStore", "JobModel", "HostileTarget", "TestSupport"],
         path: "Tests/Integration/\(topic)", swiftSettings: strict)
 }
+
+/// The modules that `Tests/Fuzz` gives outside bytes.
+let fuzzed: [Target.Dependency] = [
+    "Admin", "CCoding", "CCurl", "CFuzzFeeds", "CHTTPServer", "CPostgres", "Engine", "HTTPAgent", "JobModel", "JobStore", "OpenAPI",
+    "PGClient", "SecretSealing", "WebhookSigning", "WorkerCLI", "XMLCheck",
+]
+
+/// `make fuzz` builds the targets of `Tests/Fuzz` as a program with libFuzzer, all other builds as a test of the kept inputs.
+let fuzzTargets: [Target] =
+    Context.environment["POSTRIDER_FUZZ"] == nil
+    ? [
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed + ["TestSupport"], path: "Tests/Fuzz",
+            exclude: ["CFuzzFeeds", "Corpus", "Fuzzer", "SQL.txt"], swiftSettings: strict)
+    ]
+    : [
+        .executableTarget(
+            name: "fuzz", dependencies: fuzzed, path: "Tests/Fuzz",
+            exclude: ["CFuzzFeeds", "Corpus", "Replay", "SQL.txt"], swiftSettings: strict),
+    ]
 
 /// A Swift target lists all that it may import; CI builds with the import check set to error.
 let package = Package(
@@ -120,8 +141,11 @@ let package = Package(
         .testTarget(name: "AdminTests", dependencies: ["Admin", "Engine", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "Simulation", dependencies: ["Engine", "JobModel", "JobStore", "PGClient", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "WorkerCLITests", dependencies: ["WorkerCLI", "worker", "HTTPAgent", "HostileTarget", "JobModel", "PGClient", "TestSupport"], swiftSettings: strict),
+        .target(
+            name: "CFuzzFeeds", dependencies: ["CCurl", "CFiles", "CCryptoSystem"], path: "Tests/Fuzz/CFuzzFeeds",
+            cSettings: gnu + [.headerSearchPath("../../../Sources/CCurl"), .headerSearchPath("../../../Sources/CFiles")]),
         .testTarget(
             name: "PublicSurfaceTests", dependencies: ["WorkerCLI", "Engine", "Migrations", "PGClient", "TestSupport"], exclude: ["Lists"],
             swiftSettings: strict),
-    ] + integrationTests
+    ] + (Context.environment["POSTRIDER_UNIT_TESTS"] == nil ? integrationTests : []) + fuzzTargets
 )
