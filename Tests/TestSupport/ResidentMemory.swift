@@ -15,14 +15,20 @@ public enum ResidentMemory {
         return pages * Int(getpagesize())
     }
 
-    /// The peak of another process in bytes, from `VmHWM` in `/proc/PID/status`, which counts in KiB.
-    public static func peak(of process: Int32) -> Int {
+    /// The bytes of another process, from `VmRSS`.
+    public static func bytes(of process: Int32) -> Int { status("VmRSS:", of: process) }
+
+    /// The peak of another process in bytes, from `VmHWM`.
+    public static func peak(of process: Int32) -> Int { status("VmHWM:", of: process) }
+
+    /// A line of `/proc/PID/status`, which counts in KiB, in bytes.
+    private static func status(_ name: String, of process: Int32) -> Int {
         guard let file = unsafe fopen("/proc/\(process)/status", "r") else { return 0 }
         defer { unsafe fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 16_384)
         let count = unsafe fread(&bytes, 1, bytes.count, file)
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        let words = lines.first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: { $0 == " " || $0 == "\t" }) ?? []
+        let words = lines.first { $0.hasPrefix(name) }?.split(whereSeparator: { $0 == " " || $0 == "\t" }) ?? []
         return words.count > 1 ? (Int(words[1]) ?? 0) << 10 : 0
     }
 }
