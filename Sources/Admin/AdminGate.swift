@@ -29,13 +29,16 @@ struct AdminGate: Sendable {
     /// for a text that is not an address.
     private static func isAddress(_ host: String) -> Bool {
         let name: Substring
+        let port: Substring
         if host.hasPrefix("["), let end = host.lastIndex(of: "]") {
-            let rest = host[host.index(after: end)...]
-            guard rest.isEmpty || rest.hasPrefix(":") else { return false }
             name = host[..<end].dropFirst()
+            port = host[host.index(after: end)...]
         } else {
             name = host.prefix { $0 != ":" }
+            port = host[name.endIndex...]
         }
+        guard port.isEmpty || port.hasPrefix(":") && port.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+        else { return false }
         return unsafe name.lowercased() == "localhost" || chttpserver_is_loopback(String(name)) >= 0
     }
 }
