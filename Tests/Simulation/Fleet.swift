@@ -57,12 +57,16 @@ final class Fleet {
         var canListen = true
         /// Whether a message sometimes takes up to 20 ms.
         var hasHiccups = true
+        /// Whether some INSERTs follow the one before within 2 ms.
+        var hasBursts = false
         /// How long the database refuses all results, all preparations and half of the claims; 0 for never.
         var shortage: UInt64 = 0
         /// The share of jobs, in percent, that need a preparation before their call.
         var rich: UInt64 = 0
         /// Checks that each job starts this soon after its commit.
         var startsWithin: UInt64?
+        /// Checks that each job whose commit notified a worker starts this soon after it.
+        var announcedStartsWithin: UInt64?
         /// Checks that later jobs of a track overtake a committed job for no longer than this.
         var overtakenFor: UInt64?
     }
@@ -78,6 +82,8 @@ final class Fleet {
     /// Whether the database has a shortage at this moment.
     var isShort: Bool { timeline.now >= shortFrom && timeline.now < shortFrom + scenario.shortage }
     private var shortFrom: UInt64 = 0
+    /// When the job that was planned last is inserted.
+    private var lastInsert: UInt64 = 0
     /// The decisions of all workers so far.
     var trace = Trace()
 
@@ -89,7 +95,9 @@ final class Fleet {
         queue = QueueInMemory(
             timeline: timeline, priorities: (0..<scenario.tracks).map { Int16($0 % 3) })
         queue.notify = { [unowned self] job in
-            for worker in workers where worker.isListening { worker.notified(job) }
+            let listeners = workers.filter(\.isListening)
+            for worker in listeners { worker.notified(job) }
+            return !listeners.isEmpty
         }
         queue.abort = { [unowned self] number, job, fence in
             for worker in workers where worker.number == number { worker.cancelled(job, fence: fence) }
@@ -148,7 +156,9 @@ final class Fleet {
 
     private func planJob(from start: UInt64) {
         let track = Int32(random.next() % UInt64(scenario.tracks))
-        let moment = start + random.number(0...scenario.span)
+        var moment = start + random.number(0...scenario.span)
+        if scenario.hasBursts, random.chance(40) { moment = lastInsert + random.number(0...2) * millisecond }
+        lastInsert = moment
         let isLate = scenario.hasLateCommits && random.chance(15)
         let isAtMostOnce = (scenario.hasFaults || scenario.shortage > 0) && random.chance(30)
         let attempts = Int32(random.number(1...4))
@@ -231,9 +241,12 @@ final class Fleet {
             if scenario.shortage > 0, !isTooExpensive, let final = job.final, final != "s" {
                 queue.faults.append("job \(id) ended as \(final)")
             }
-            guard let limit = scenario.startsWithin, let committed = job.committedAt else { continue }
+            let limit = job.isAnnounced ? scenario.announcedStartsWithin : scenario.startsWithin
+            guard let limit, let committed = job.committedAt else { continue }
             guard let started = job.startedAt, started > committed + limit else { continue }
-            queue.faults.append("job \(id) started \((started - committed) / millisecond) ms after its commit")
+            let notice = job.isAnnounced ? ", which notified a worker" : ""
+            queue.faults.append(
+                "job \(id) started \((started - committed) / millisecond) ms after its commit\(notice)")
         }
         for worker in workers where !worker.hasNothingLeft { queue.faults.append("a slot or an attempt has leaked") }
     }

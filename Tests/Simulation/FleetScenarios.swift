@@ -49,7 +49,8 @@ enum FleetScenario: String, CaseIterable {
                 workers: Int(random.number(1...3)), capacity: 100, tracks: Int(random.number(1...100)),
                 jobs: Int(random.number(1...60)), span: random.number(1...8) * second, hasLateCommits: true,
                 longestCall: random.number(1...200) * millisecond, canListen: random.chance(80),
-                hasHiccups: false, startsWithin: 270 * millisecond)
+                hasHiccups: false, hasBursts: true, startsWithin: 270 * millisecond,
+                announcedStartsWithin: 60 * millisecond)
         case .overtaken:
             return Fleet.Scenario(
                 capacity: Int(random.number(1...8)), jobs: 400, span: 100 * millisecond, hasLateCommits: true,

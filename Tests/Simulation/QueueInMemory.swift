@@ -30,6 +30,8 @@ final class QueueInMemory {
         /// The letter of the final state, as in SQL.
         var final: String?
         var startedAt: UInt64?
+        /// Whether its commit notified a listening worker.
+        var isAnnounced = false
         /// How often its request may have been sent.
         var sends = 0
     }
@@ -52,8 +54,8 @@ final class QueueInMemory {
     private var lastSeq: Int64 = 0
     private var lastFence: Int64 = 0
     private var lastWorker: Int32 = 0
-    /// Notifies listening workers.
-    var notify: (Announcement) -> Void = { _ in }
+    /// Notifies listening workers. Returns whether there are any.
+    var notify: (Announcement) -> Bool = { _ in false }
     /// Notifies a worker that its running job was cancelled.
     var abort: (_ worker: Int32, _ job: Int64, _ fence: Int64) -> Void = { _, _, _ in }
 
@@ -73,7 +75,8 @@ final class QueueInMemory {
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
             let job = AnnouncedJob(track: track, id: id)
-            if hasIdleWorkers { notify(!isRich ? .job(job) : id % 4 == 0 ? .unnamed : .ready([job])) }
+            guard hasIdleWorkers else { return }
+            jobs[id]?.isAnnounced = notify(!isRich ? .job(job) : id % 4 == 0 ? .unnamed : .ready([job]))
         }
     }
 
@@ -258,7 +261,7 @@ final class QueueInMemory {
                     var unused = row
                     unused.attempt -= 1
                     placeAnew(unused)
-                    if !idle.isEmpty { notify(.unnamed) }
+                    if !idle.isEmpty { _ = notify(.unnamed) }
                 }
             }
         }
@@ -290,7 +293,7 @@ final class QueueInMemory {
                     }
                 }
             }
-            if !idle.isEmpty { notify(.unnamed) }
+            if !idle.isEmpty { _ = notify(.unnamed) }
         }
     }
 
@@ -300,7 +303,7 @@ final class QueueInMemory {
         guard !due.isEmpty else { return }
         scheduled.removeAll { $0.at <= timeline.now }
         for (_, row) in due { placeAnew(row) }
-        if !idle.isEmpty { notify(.unnamed) }
+        if !idle.isEmpty { _ = notify(.unnamed) }
     }
 
     /// Cancels a job, running or not, as a user does.

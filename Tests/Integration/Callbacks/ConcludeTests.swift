@@ -54,6 +54,7 @@ struct ConcludeTests {
             #expect(try watcher.query(torn).int64(0, 0) == 0)
             _ = second.end(SIGKILL)
         }
+        try queue.report(.callbacks, attack: "SIGKILL during callbacks", rounds: rounds, calls: target.requests.count)
         #expect(try queue.number("select count(*) from app.effects") == rounds * jobs)
     }
 

@@ -59,6 +59,8 @@ struct ScheduleJobTests {
         }
         try queue.connection.execute("update postrider.schedules set enabled = false")
         try queue.waitUntilDone(60)
+        try queue.report(
+            .ticks, attack: "SIGKILL of the leader", rounds: Soak.count(15, reduced: 1), calls: target.requests.count)
         #expect(try queue.rows("select a::text, b::text from (\(Self.doubleOrLost)) x (a, b)") == [["0", "0"]])
     }
 

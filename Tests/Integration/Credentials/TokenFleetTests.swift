@@ -26,6 +26,7 @@ struct TokenFleetTests {
         let workers = try (1...Soak.count(8, reduced: 4)).map { _ in try api.worker(queue, concurrency: 16) }
         defer { workers.kill() }
         try queue.waitUntilDone(Soak.isOn ? 300 : 60)
+        try queue.report(.tokens, attack: "the token of a fleet expires", calls: api.log("/api/").count)
         #expect(try queue.states() == "succeeded \(jobs)")
         #expect(api.log("/token") == ["POST /token r1 200"])
         var sends: [Substring: Int] = [:]
@@ -60,6 +61,9 @@ struct TokenFleetTests {
                 update postrider_internal.workers set heartbeat_at = now() - interval '1 min'
                   where id = (select min(id) from postrider_internal.workers)
                 """)
+            defer {
+                try? queue.report(.tokens, attack: "SIGKILL during a refresh", calls: api.log("/api/").count)
+            }
             if step == "hang" {
                 try queue.wait(until: "select state = 'logged_off' from postrider.credentials")
                 #expect(api.log("/token") == ["POST /token r1 200", "POST /token r1 400"], "round \(round)")

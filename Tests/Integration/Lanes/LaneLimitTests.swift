@@ -42,6 +42,9 @@ struct LaneLimitTests {
         try queue.insert(50 * seconds, "url, lane", "'\(target.url)/wait/60/' || i, 'l'")
         try queue.waitUntilDone(Double(seconds) * 5 + 20)
         let requests = target.requests
+        try queue.report(
+            .lanes, attack: "four workers want 64 calls each where 10 and 50 a second are allowed",
+            calls: requests.count)
         #expect(try queue.states() == "succeeded \(50 * seconds)")
         #expect(requests.count == 50 * seconds)
         #expect(Self.mostAtOnce(requests) <= 10)
@@ -96,6 +99,7 @@ struct LaneLimitTests {
         let killed = TestClock.now
         first.end(SIGKILL)
         try queue.waitUntilDone(60)
+        try queue.report(.lanes, attack: "SIGKILL of the worker with all permits", calls: target.requests.count)
         #expect(try queue.states() == "succeeded 63")
         #expect(Self.mostAtOnce(target.requests) == 3)
         let next = try #require(target.requests.dropFirst(3).first).arrivedAt

@@ -62,6 +62,9 @@ struct DatabaseOutageTests {
                 try connection.query("select count(*) from postrider_internal.results").int64(0, 0) == Int64(round)
                     * 3000)
         }
+        try TestQueue(opening: cluster.connectionString()).report(
+            .final, attack: "PostgreSQL is stopped and started under load (fast, immediate)",
+            rounds: Soak.count(5, reduced: 1), calls: target.requests.count)
         let made = Set(target.requests.map(\.path)).count
         #expect(made == 3000 * Soak.count(5, reduced: 1))
         for worker in workers { #expect(worker.end(15) == 0) }
@@ -101,8 +104,12 @@ struct DatabaseOutageTests {
         // 10 s after its worker became the leader.
         #expect(thirds <= Int(TestClock.seconds(since: started) / 10))
         try queue.waitUntilDone(30)
+        let unexplained = try queue.unexplainedCalls(target)
+        try queue.report(
+            .final, attack: "all sessions of a worker are terminated again and again", rounds: rounds,
+            calls: target.requests.count, unexplained: unexplained.count)
         #expect(try queue.states() == "succeeded \(rounds * 300)")
-        #expect(try queue.unexplainedCalls(target) == [])
+        #expect(unexplained == [])
         #expect(worker.count(of: "enlisted") >= rounds)
         // Two sessions, each with one loss per round. More would mean tries without a wait.
         #expect(worker.count(of: "connected") <= 2 * (rounds + 1))

@@ -51,6 +51,7 @@ struct ShortageTests {
             try hostile.execute("select pg_advisory_unlock_all()")
         }
         try queue.waitUntilDone(90)
+        try queue.report(.final, attack: "a role takes all locks of the server", calls: target.requests.count)
         #expect(try queue.states() == "succeeded \(12 + 12 + 20 + 6 * 7)")
         #expect(try queue.number("select count(*) from postrider_internal.results where error_code is not null") == 0)
         let repeated = try queue.rows(

@@ -183,6 +183,9 @@ struct CacheTests {
         let last = try RunningWorker(queue.database, concurrency: 32)
         defer { last.kill() }
         try queue.waitUntilDone(120)
+        try queue.report(
+            .cache, attack: "SIGKILL while answers are stored", rounds: Soak.count(50, reduced: 3),
+            calls: target.requests.count)
         #expect(
             try queue.number(
                 """

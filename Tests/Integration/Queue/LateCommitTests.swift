@@ -71,6 +71,9 @@ struct LateCommitTests {
             let call = try #require(target.requests("/ok/late/\(number)").first)
             waits.append(Double(call.arrivedAt) / 1e9 - Double(moment) / 1e9)
         }
+        try queue.report(
+            .lateCommits, attack: "transactions that stay open for seconds while other jobs run",
+            calls: target.requests.count)
         #expect(try #require(waits.max()) < 2)
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
     }

@@ -176,6 +176,13 @@ final class IsolationStorm {
             phase \(number): \(phase.confirmed.count) inserted, \(rows.count) there, \(ledger.count(root)) calls, \
             \(done.kept.claimed.count) claimed and \(done.kept.open.count) open in the backup, \(defects.count) defects
             """)
+        let calls = ledger.count(root)
+        try TestClock.wait(60, for: "the report") { [database] in
+            (try? TestQueue(opening: database).report(
+                .isolated, attack: "expensive expressions, large bodies, many lanes, all locks; a restore",
+                calls: calls,
+                where: "j.tag = '\(phase.tag)'")) != nil
+        }
         if defects.count > 20 { defects = defects.prefix(20) + ["\(defects.count) defects of phase \(number)"] }
         return (root, defects)
     }

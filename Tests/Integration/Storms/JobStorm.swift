@@ -18,7 +18,10 @@ final class JobStorm {
     private var undone: [StormJob] = []
     private let fleet: StormFleet
     private var tokens = 0
+    private var hasFrozen = false
     private let wanted: Int
+    private static let attack =
+        "SIGKILL, SIGTERM, a freeze beyond the lease, cut sessions, late commits; cancel, retry, reschedule, pauses"
     private var defects: [String] = []
 
     init(seed: UInt64, jobs: Int, deaths: Int) throws {
@@ -55,6 +58,8 @@ final class JobStorm {
             try fleet.mayDie(made: jobs.count, of: wanted, &random) { $0.chance(60) ? SIGKILL : SIGTERM }
             fleet.mayPause(&random)
             if random.chance(5) { try checkKeys() }
+            if !hasFrozen, jobs.count * 5 > wanted * 2 { try freeze() }
+            try fleet.thawWhenLost(in: queue)
         }
         for _ in 0..<10 {
             TestClock.sleep(milliseconds: Int(random.number(5...100)))
@@ -62,12 +67,32 @@ final class JobStorm {
         }
         try endLate(commits: true)
         note(other.stop())
-        try queue.connection.execute(
-            "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
+        try resume()
         try fleet.waitForEnd(queue, seed: seed, &random)
     }
 
     // MARK: Actions
+
+    /// Stops a worker for so long that it loses its leases. Its calls are answered meanwhile.
+    private func freeze() throws {
+        try resume()
+        var late: [Int64] = []
+        for _ in 0..<12 {
+            var job = StormJob(
+                number: jobs.count + open.count + undone.count, target: target.server.url, kind: .late, &random)
+            job.key = nil
+            job.id = try queue.connection.query(job.insert).int64(0, 0)
+            jobs.append(job)
+            late.append(job.id)
+        }
+        try TestClock.wait(20, for: "a worker to be frozen") { try fleet.freeze(late, in: queue) }
+        hasFrozen = true
+    }
+
+    private func resume() throws {
+        try queue.connection.execute(
+            "select postrider.resume_queue('default'), postrider.resume_lane('narrow'), postrider.resume_lane('plain')")
+    }
 
     private func insert() throws {
         let isLate = random.chance(10)
@@ -224,58 +249,26 @@ final class JobStorm {
             "\($0) was never committed and has been called"
         }
         // If a reused connection ends without an answer, the attempt goes on and the request is sent once more.
-        defects += try queue.unexplainedCalls(target.server).filter {
+        let unexplained = try queue.unexplainedCalls(target.server).filter {
             !$0.hasPrefix("/torn/") && !$0.hasPrefix("/token")
         }
-        for (sql, words) in Self.rules { defects += try queue.rows(sql).map { words + " \($0.map { $0 ?? "null" })" } }
+        defects += unexplained
+        for promise in [AttackReport.Promise.final, .fenced] {
+            try queue.report(
+                promise, attack: Self.attack, calls: target.server.requests.count, unexplained: unexplained.count)
+        }
+        let once = Set(jobs.filter(\.isOnce).map(\.path))
+        try queue.report(
+            .once, attack: Self.attack, calls: target.server.requests.count { once.contains($0.path) },
+            where: "j.delivery = 'at_most_once'")
+        for (sql, words) in JobStormRules.queries {
+            defects += try queue.rows(sql).map { words + " \($0.map { $0 ?? "null" })" }
+        }
         for key in StormJob.keys {
             try queue.connection.execute(
                 "insert into postrider.jobs (url, dedupe_key, run_at) values ('http://h/', '\(key)', now() + interval '1 day')"
             )
         }
-        return try defects + fleet.faults(queue)
+        return try defects + fleet.keptPermits(queue) + fleet.faults(queue)
     }
-
-    /// Queries that must return no row.
-    private static let rules = [
-        (
-            """
-            select job_id::text, attempt::text, count(*)::text from postrider.attempts
-            where job_id not in (select id from postrider.jobs where url like '%/limited/%' or url like '%/locked/%'
-              or url like '%/crowded/%')
-            group by job_id, attempt having count(*) > 1
-            """, "attempts of one number"
-        ),
-        (
-            """
-            select a.job_id::text, a.attempt::text from (
-              select *, lag(attempt) over (partition by job_id order by fence) as before from postrider.attempts) a
-            where a.attempt < a.before
-            """, "attempt numbers fall"
-        ),
-        (
-            """
-            select a.state, a.jobs::text, b.jobs::text from (
-              select state, count(*) as jobs from postrider.job_status group by state) a
-            full join (
-              select x.state, sum(x.jobs) as jobs from postrider.queue_status q cross join lateral (values
-                ('ready', q.ready), ('scheduled', q.scheduled), ('running', q.running), ('succeeded', q.succeeded),
-                ('failed', q.failed), ('cancelled', q.cancelled), ('expired', q.expired), ('skipped', q.skipped),
-                ('unknown', q.unknown), ('waiting', q.waiting)) x (state, jobs)
-              group by x.state having sum(x.jobs) <> 0) b using (state)
-            where a.jobs is distinct from b.jobs
-            """, "job_status and queue_status differ"
-        ),
-        (
-            """
-            select j.id::text, s.state, (select count(*)::text from app.log l where l.job = j.id)
-            from postrider.jobs j join postrider.job_status s using (id) where j.on_success = 'note'
-            and (select count(*) from app.log l where l.job = j.id) < (s.state = 'succeeded')::int
-            """, "succeeded without its callback"
-        ),
-        (
-            "select t.job::text from app.log t where t.state <> 'succeeded' or t.state is null",
-            "a callback saw another state"
-        ),
-    ]
 }

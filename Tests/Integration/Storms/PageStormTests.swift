@@ -77,7 +77,11 @@ private final class PageStorm {
         let posts = jobs.filter { $0.isPost && !touched.contains($0.id) }
         let calls = Dictionary(grouping: target.requests) { $0.path.split(separator: "?")[0] }
         let keys = posts.flatMap { job in job.keyDefects(calls[job.path[...]] ?? []) }
-        return try found + keys + queue.unexplainedPages(target) + fleet.faults(queue)
+        let unexplained = try queue.unexplainedPages(target)
+        try queue.report(
+            .pages, attack: "SIGKILL, cut sessions, failing pages; cancel, retry, reschedule",
+            calls: target.requests.count, unexplained: unexplained.count, isPaged: true)
+        return try found + keys + unexplained + fleet.faults(queue)
     }
 
     /// Checks that pages are complete from the first on, their items are in order, and the result holds all of them.

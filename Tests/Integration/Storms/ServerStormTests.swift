@@ -100,6 +100,9 @@ struct ServerStormTests {
             TestClock.sleep(milliseconds: 10)
             return try queue.number(left) == 0
         }
+        try queue.report(
+            .servers, attack: "servers that fail at random, and users who switch them",
+            calls: targets.map(\.requests.count).reduce(0, +))
         #expect(try queue.states() == "succeeded \(count)")
         #expect(
             try queue.rows(

@@ -139,7 +139,11 @@ private final class SpecStorm {
         defects += expected.filter { isExact[$0.key] == true && seen[$0.key] ?? 0 < $0.value }.map {
             "not called: \($0.key)"
         }
-        defects += try unexplained()
+        let unexplained = try unexplained()
+        defects += unexplained
+        try queue.report(
+            .trees, attack: "random specs with templates, conditions and lists; SIGKILL, cut sessions; cancel, retry",
+            calls: target.requests.count, unexplained: unexplained.count)
         return try defects + fleet.faults(queue)
     }
 

@@ -11,9 +11,16 @@ final class StormFleet {
         let output: String
     }
 
+    /// Jobs are left, and nothing happens to them.
+    struct Stall: Error, CustomStringConvertible {
+        let description: String
+    }
+
     private let database: String
     private let words: [String]
     private var workers: [RunningWorker] = []
+    /// The worker that stands still.
+    private var frozen: RunningWorker?
     /// How many workers may still die while the test makes jobs.
     private var deaths: Int
 
@@ -55,6 +62,33 @@ final class StormFleet {
         try add(&random)
     }
 
+    /// Stops the worker that has the most of these jobs in flight with SIGSTOP. Returns false if none has any.
+    func freeze(_ jobs: [Int64], in queue: borrowing TestQueue) throws -> Bool {
+        let name = try queue.text(
+            """
+            select w.worker from postrider_internal.ready r join postrider.worker_status w on w.epoch = r.worker
+            where r.job_id in (\(jobs.map(String.init).joined(separator: ", "))) group by 1 order by count(*) desc limit 1
+            """)
+        guard frozen == nil, let name, let index = workers.firstIndex(where: { name.hasSuffix(":\($0.pid)") }) else {
+            return false
+        }
+        frozen = workers.remove(at: index)
+        frozen?.send(SIGSTOP)
+        return true
+    }
+
+    /// Lets the frozen worker go on as soon as it was declared lost. Its answers then come too late.
+    func thawWhenLost(in queue: borrowing TestQueue) throws {
+        guard let worker = frozen,
+            try queue.number(
+                "select count(*) from postrider_internal.workers where lost and name like '%:\(worker.pid)'")
+                > 0
+        else { return }
+        worker.send(SIGCONT)
+        workers.append(worker)
+        frozen = nil
+    }
+
     /// Replaces ended workers. A worker whose first connection was cut correctly ends with status 69.
     func replaceEnded(_ random: inout Randomness) throws {
         for worker in workers where !worker.isRunning {
@@ -78,13 +112,32 @@ final class StormFleet {
                and not exists (select from postrider_internal.tree_deltas)
                  and not exists (select from postrider_internal.aborts)
             """
+        var (moved, since) = ("", TestClock.now)
         try TestClock.wait(
             Double(Soak.count(300, reduced: 90)), for: "the end of seed \(seed): \((try? left(queue)) ?? "?")"
         ) {
             try replaceEnded(&random)
-            return try queue.connection.query(isDone).bool(0, 0)
+            try thawWhenLost(in: queue)
+            let counts = try queue.text(Self.progress) ?? ""
+            if counts != moved { (moved, since) = (counts, TestClock.now) }
+            if TestClock.seconds(since: since) > Self.stall {
+                throw Stall(description: "nothing moves in seed \(seed): \((try? left(queue)) ?? "?")")
+            }
+            return try frozen == nil && queue.connection.query(isDone).bool(0, 0)
         }
     }
+
+    /// Nothing lasts longer than this, in seconds: a lost worker may hold the last jobs for 25 s, a refresh for 14 s.
+    private static let stall = 40.0
+
+    /// Changes whenever a job goes on. Claims that find nothing change no count.
+    private static let progress = """
+        select concat_ws(' ', (select count(*) from postrider_internal.results),
+          (select count(*) from postrider_internal.past_attempts), (select count(*) from postrider_internal.fetched_pages),
+          (select last_value from postrider.jobs_id_seq), (select sum(fence) from postrider_internal.ready),
+          (select count(*) from postrider_internal.scheduled), (select count(*) from postrider_internal.outcomes),
+          (select count(*) from postrider_internal.tree_deltas))
+        """
 
     private func left(_ queue: borrowing TestQueue) throws -> String {
         let said = workers.map { "\n" + $0.output.split(separator: "\n").suffix(3).joined(separator: "\n") }.joined()
@@ -107,6 +160,21 @@ final class StormFleet {
                   where w.state in ('running', 'draining', 'silent'))
             """)
         return (rows ?? "") + said
+    }
+
+    /// Permits that idle workers keep. Workers without work return theirs within a second, and the leader takes those
+    /// of lost workers.
+    func keptPermits(_ queue: borrowing TestQueue) -> [String] {
+        let kept =
+            "select format('worker %s keeps %s permits of lane %s', worker, permits, lane) from postrider_internal.lane_permits"
+        do {
+            try TestClock.wait(30, for: "all permits to be returned") {
+                try queue.rows(kept).isEmpty
+            }
+            return []
+        } catch {
+            return ((try? queue.rows(kept)) ?? []).map { $0[0] ?? "" }
+        }
     }
 
     /// Deadlocks in the database, and statements that failed for another reason than a cut connection.

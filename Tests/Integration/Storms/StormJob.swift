@@ -28,6 +28,9 @@ struct StormJob: CustomStringConvertible {
         case crowded
         /// The answer of a stub; the target is not called.
         case stubbed
+        /// Status 200 after a second, later after three. So the repeated call of a frozen worker's job is still under
+        /// way when that worker goes on.
+        case late
     }
 
     private static let services: [Kind: String] = [.locked: "locked", .stubbed: "stubs"]
@@ -51,22 +54,8 @@ struct StormJob: CustomStringConvertible {
     /// The highest number of retries by users.
     var retries = 0
 
-    init(number: Int, target: String, _ random: inout Randomness) {
-        let draw = random.number(0...99)
-        kind =
-            switch draw {
-            case ..<32: .good
-            case ..<35: .missing
-            case ..<37: .crowded
-            case ..<40: .stubbed
-            case ..<50: .bad
-            case ..<62: .flaky
-            case ..<72: .torn
-            case ..<74: .limited
-            case ..<82: .hang
-            case ..<90: .cached
-            default: .locked
-            }
+    init(number: Int, target: String, kind wanted: Kind? = nil, _ random: inout Randomness) {
+        kind = wanted ?? Self.randomKind(&random)
         let pause = random.chance(30) ? random.number(5...150) : 0
         path = kind == .cached ? "/cached/30/\(random.number(0...4))" : "/\(kind)/\(pause)/\(number)"
         tag = "t\(random.number(0...9))"
@@ -97,6 +86,22 @@ struct StormJob: CustomStringConvertible {
     }
 
     private let keyed: String
+
+    private static func randomKind(_ random: inout Randomness) -> Kind {
+        switch random.number(0...99) {
+        case ..<32: .good
+        case ..<35: .missing
+        case ..<37: .crowded
+        case ..<40: .stubbed
+        case ..<50: .bad
+        case ..<62: .flaky
+        case ..<72: .torn
+        case ..<74: .limited
+        case ..<82: .hang
+        case ..<90: .cached
+        default: .locked
+        }
+    }
 
     /// The statement that inserts the job and returns its id.
     var insert: String {

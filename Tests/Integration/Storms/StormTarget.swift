@@ -55,6 +55,9 @@ final class StormTarget: Sendable {
             let answer: [TargetStep] =
                 switch kind {
                 case .hang: [.hang]
+                case .late: [.pause(milliseconds: isFirst ? 1000 : 3000)] + TargetStep.answer(200, "{\"a\": 1}")
+                // The number shows which answer is older.
+                case .cached: TargetStep.answer(200, "{\"a\": 1, \"turn\": \(request.turn)}")
                 case .bad: TargetStep.answer(404)
                 case .flaky where isFirst: TargetStep.answer(503)
                 case .limited where isFirst: TargetStep.answer(429)

@@ -164,7 +164,11 @@ private final class Storm {
                 defects += TreeCheck.earlySteps(plan, states: states, joined: joined, requests)
             }
         }
-        defects += try queue.unexplainedCalls(target)
+        let unexplained = try queue.unexplainedCalls(target)
+        defects += unexplained
+        try queue.report(
+            .trees, attack: "random trees; SIGKILL, cut sessions; cancel, retry, join", calls: target.requests.count,
+            unexplained: unexplained.count)
         let again = Set(plans.filter { retried.contains($0.id) }.flatMap(ids))
         defects += try queue.rows(Self.repeated).filter { !again.contains(Int64($0[0] ?? "") ?? 0) }.map {
             "job \($0[0] ?? ""): a call more, and no worker died: \($0[1] ?? "")"

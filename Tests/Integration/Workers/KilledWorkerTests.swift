@@ -23,6 +23,7 @@ struct KilledWorkerTests {
         let killed = TestClock.now
         #expect(first.end(SIGKILL) == 128 + SIGKILL)
         try queue.waitUntilDone(20)
+        try queue.report(.repeated, attack: "SIGKILL with 64 calls in flight", calls: target.requests.count)
         #expect(try queue.states() == "succeeded 564")
         for number in 1...64 {
             let calls = target.requests("/lost/\(number)")
@@ -48,8 +49,11 @@ struct KilledWorkerTests {
         let killed = try queue.text("select clock_timestamp()::text") ?? ""
         let dead = try queue.number("select min(epoch) from postrider.worker_status where worker like '%:\(first.pid)'")
         try queue.waitUntilDone(40)
+        let unexplained = try queue.unexplainedCalls(target)
+        try queue.report(
+            .repeated, attack: "SIGKILL under load", calls: target.requests.count, unexplained: unexplained.count)
         #expect(try queue.states() == "succeeded 4000")
-        #expect(try queue.unexplainedCalls(target) == [])
+        #expect(unexplained == [])
         // A statement that the worker had sent before its end may still have been stored at that moment.
         #expect(
             try queue.number(

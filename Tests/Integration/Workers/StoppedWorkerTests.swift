@@ -123,6 +123,9 @@ struct StoppedWorkerTests {
         let id = try queue.insert("url", "'\(target.url)/after'")
         try queue.wait(for: id, toBe: "succeeded")
         #expect(try queue.text(print + " where job_id < \(due)") == before)
+        try queue.report(
+            .fenced, attack: "the leader is frozen until it has lost its leases", calls: target.requests.count,
+            where: "j.run_at <= now()")
         #expect(try queue.number("select count(*) from postrider_internal.results where body = '\"old\"'") == 0)
         #expect(try queue.number("select count(*) from postrider.worker_status where leader") == 1)
         #expect(try queue.unexplainedCalls(target) == [])
