@@ -9,7 +9,8 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build generate demo test compat lint bench ha soak fuzz sanitize deb package-check package-test clean
+.PHONY: help setup parts build generate demo test compat lint bench ha soak planted-bugs fuzz sanitize
+.PHONY: deb package-check package-test clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -56,11 +57,20 @@ ha: build ## Switch over and kill a PostgreSQL under Patroni, under load, and ch
 	@scripts/setup.sh --for-ha
 	@.postrider/venv/bin/python -B bench/ha/main.py $(WORKER) --rounds $(or $(ROUNDS),2)
 
-soak: setup ## Run the tests with all rounds of the long ones
-	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --skip LaneLimitTests --skip PagePaceTests
+# Each round adds a line to .build/soak-report, from which the table of docs/guarantees.md is made.
+soak: setup ## Run the tests with all rounds of the long ones, and renew the table of docs/guarantees.md
+	rm -rf .build/soak-report
+	POSTRIDER_REPORTS="$(CURDIR)/.build/soak-report" POSTRIDER_SOAK=1 \
+		$(SWIFT) test --disable-xctest --skip LaneLimitTests --skip PagePaceTests
 	@# These tests check times to the second and the millisecond, so no other test may run at the same time.
-	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter LaneLimitTests
+	POSTRIDER_REPORTS="$(CURDIR)/.build/soak-report" POSTRIDER_SOAK=1 \
+		$(SWIFT) test --disable-xctest --filter LaneLimitTests
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
+	@.postrider/venv/bin/python scripts/guarantees_table.py
+
+planted-bugs: setup ## Plant ten bugs in copies of the tree; a test must find each within two minutes
+	$(SWIFT) build --build-tests
+	@.postrider/venv/bin/python scripts/planted_bugs.py
 
 # libFuzzer and the sanitizers come with Swift. ONLY names targets, such as ONLY="json url".
 fuzz: parts ## Fuzz each parser of outside bytes for ten minutes, or for FUZZ_SECONDS
