@@ -163,12 +163,12 @@ final class StormFleet {
     }
 
     /// Permits that idle workers keep. Workers without work return theirs within a second, and the leader takes those
-    /// of lost workers.
+    /// of lost workers. The limit is 30 s, with and without a soak.
     func keptPermits(_ queue: borrowing TestQueue) -> [String] {
         let kept =
             "select format('worker %s keeps %s permits of lane %s', worker, permits, lane) from postrider_internal.lane_permits"
         do {
-            try TestClock.wait(30, for: "all permits to be returned") {
+            try TestClock.wait(Soak.isOn ? 30 : 6, for: "all permits to be returned") {
                 try queue.rows(kept).isEmpty
             }
             return []
