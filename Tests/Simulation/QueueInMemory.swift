@@ -74,9 +74,8 @@ final class QueueInMemory {
         timeline.at(commitAt) { [self] in
             jobs[id]?.committedAt = timeline.now
             place(Row(seq: id, job: id, track: track))
-            let job = AnnouncedJob(track: track, id: id)
-            guard hasIdleWorkers else { return }
-            jobs[id]?.isAnnounced = notify(!isRich ? .job(job) : id % 4 == 0 ? .unnamed : .ready([job]))
+            let job = AnnouncedJob(track: track, id: id), isNamed = id % 4 > 0
+            jobs[id]?.isAnnounced = hasIdleWorkers && notify(!isRich ? .job(job) : isNamed ? .ready([job]) : .unnamed)
         }
     }
 

@@ -60,7 +60,7 @@ struct SimulationTests {
         simulate(.ordered)
     }
 
-    @Test func `with free slots a job starts within 60 ms if its commit notifies a worker, otherwise within 270 ms`() {
+    @Test func `with free slots a job starts within 60 ms after a notification, otherwise within 270 ms`() {
         simulate(.prompt)
     }
 

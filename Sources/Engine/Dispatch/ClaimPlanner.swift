@@ -144,7 +144,6 @@ struct ClaimPlanner {
             schedule.claimIsInformed()
         }
         if followUp.contains(.oldPlace) { schedule.wantsSurvey = true }
-        let attempts = attempts.span
         for place in attempts.indices where [.held, .onward].contains(attempts[place].verdict.kind) {
             tracks.stepBack(attempts[place].lease.track, to: attempts[place].lease.seq)
         }

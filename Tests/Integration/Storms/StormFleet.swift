@@ -162,8 +162,8 @@ final class StormFleet {
         return (rows ?? "") + said
     }
 
-    /// Permits that idle workers keep. Workers without work return theirs within a second, and the leader takes those
-    /// of lost workers. The limit is 30 s, with and without a soak.
+    /// Permits that idle workers keep. Workers without work return their permits within a second, and the leader takes
+    /// the permits of lost workers. The limit is 30 s, with and without a soak.
     func keptPermits(_ queue: borrowing TestQueue) -> [String] {
         let kept =
             "select format('worker %s keeps %s permits of lane %s', worker, permits, lane) from postrider_internal.lane_permits"
