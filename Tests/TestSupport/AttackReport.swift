@@ -3,7 +3,7 @@
 internal import Glibc
 internal import PGClient
 
-/// What a round of a long test counted, as one line of a report. `scripts/guarantees_table.py` sums up the lines.
+/// The counts of one round of a long test, as one line of a report. `scripts/guarantees_table.py` sums up the lines.
 ///
 /// `POSTRIDER_REPORTS` names the folder of the report. Without it, nothing is counted.
 public struct AttackReport {

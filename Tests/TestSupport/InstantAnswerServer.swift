@@ -36,7 +36,7 @@ public final class InstantAnswerServer: Sendable {
     public var url: String { "http://127.0.0.1:\(port)" }
 
     /// Requests have no bodies, so an empty line ends each. One read may bring the end of a request and the start of the
-    /// next one: the client sends it as soon as the answer has arrived.
+    /// next one. The client sends it as soon as the answer has arrived.
     private static func serve(_ line: Int32, _ answer: [UInt8]) {
         defer { close(line) }
         var chunk = [UInt8](repeating: 0, count: 1 << 20)

@@ -79,7 +79,7 @@ struct Dashboard: Sendable {
         }
     }
 
-    /// What an outage means, for a person who sees it for the first time.
+    /// The meaning of an outage, for a person who sees it for the first time.
     private static let outage = [
         "Start PostgreSQL, or repair the network between it and this worker. The dashboard cannot do this.",
         "No job is lost. Calls in flight go on, and workers keep their answers until they can store them. "

@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-/// A new folder in the folder for temporary files. -1 if there is none.
+/// Makes and opens a folder in the folder for temporary files. -1 if that fails.
 static int make_folder(char *path, size_t size) {
     const char *top = getenv("TMPDIR");
     snprintf(path, size, "%s/fuzz-note.XXXXXX", top && *top ? top : "/tmp");

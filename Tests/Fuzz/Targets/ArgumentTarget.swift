@@ -6,7 +6,7 @@
 @testable import PGClient
 @testable import WorkerCLI
 
-/// Texts of flags, variables, notifications and headers. What is written must read as the same value.
+/// Texts of flags, variables, notifications and headers. A value that is written and read again must be the same.
 enum ArgumentTarget {
     static func run(_ input: [UInt8]) throws(Finding) {
         let text = String(decoding: input, as: UTF8.self)

@@ -77,7 +77,7 @@ enum CodingTarget {
         return Outcome(result: result.rawValue, bytes: sink.bytes, isInside: unsafe ccoding_is_inside(coding))
     }
 
-    /// What the encoder has written, the decoder reads.
+    /// The decoder reads the output of the encoder.
     private static func checkEncoder(_ body: [UInt8]) throws(Finding) {
         var count = 0
         guard let packed = unsafe ccoding_gzip(body, body.count, &count) else { return }

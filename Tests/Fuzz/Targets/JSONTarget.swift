@@ -3,7 +3,7 @@
 @testable import JobModel
 @testable import OpenAPI
 
-/// A JSON value and a YAML value. What is written must read as the same value.
+/// A JSON value and a YAML value. A value that is written and read again must be the same.
 enum JSONTarget {
     static func run(_ input: [UInt8]) throws(Finding) {
         if let value = try? JSONReader.read(input) { try check(value) }

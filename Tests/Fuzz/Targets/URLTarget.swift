@@ -39,7 +39,7 @@ enum URLTarget {
         }
     }
 
-    /// Neither login nor query nor fragment is shown. What libcurl reads as their marks are single bytes.
+    /// Neither login nor query nor fragment is shown. libcurl finds each of them by a single byte.
     private static func checkMask(_ text: String) throws(Finding) {
         let masked = MaskedURL(text)
         try expect(!masked.text.utf8.contains { $0 == 0x3f || $0 == 0x23 }, "a query or fragment is shown")

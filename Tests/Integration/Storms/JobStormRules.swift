@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must hold in the database after a `JobStorm`, in any order of events.
+/// The rules for the database after a `JobStorm`, in any order of events.
 enum JobStormRules {
     /// Queries that must return no row.
     static let queries = [
