@@ -246,9 +246,9 @@ final class ExchangeLoop {
                 traces.callEnded(slot: slot, calls[place].outcome)
                 shared.dispatcher.callEnded(slot: slot, calls[place].outcome, now: now)
             }
-            let left = ended[(place + 1)...]
-            if !left.isEmpty, MonotonicClock.now - began > ExchangeLoop.collectionLimit {
-                return shared.agent.putBack(left)
+            let next = place + 1
+            if next < ended.count, MonotonicClock.now - began > ExchangeLoop.collectionLimit {
+                return shared.agent.putBack(ended[next...])
             }
         }
     }
