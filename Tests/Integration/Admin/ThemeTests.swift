@@ -62,74 +62,76 @@ struct ThemeTests {
         return ["\(failed)", "\(chain)", "\(scheduled)", "\(spare)"]
     }
 
-    @Test func `no page and no act has a serious fault of accessibility or scrolls sideways, in both themes`() throws {
+    /// Fills the database, starts a worker with acts, and runs a program on its pages. Returns what it prints.
+    private static func browse(_ queue: borrowing TestQueue, _ program: String) throws -> [String] {
         let target = try TargetServer()
-        let queue = try TestQueue()
+        defer { target.release() }
         let acting = try ActingWorker(queue.database)
-        let jobs = try Self.fill(queue, target)
+        let jobs = try fill(queue, target)
         let service = try #require(try queue.text("select name from postrider.services"))
-        let shown = try Browser.run(
-            Self.tools + """
-                login, failed, chain, scheduled, spare, service = words
-                browser.get(login + "/")
-                pages = ["/", "/jobs", "/jobs?state=failed&tag=a%20tag%20of%20some%20words", "/failures", "/queues",
-                    "/queues?queue=default", "/lanes", "/lanes?lane=slow", "/services", f"/services?service={service}",
-                    "/operations", "/credentials", "/schedules", "/workers", "/cache", "/clients", "/log", "/none",
-                    f"/jobs/{failed}", f"/jobs/{chain}", f"/jobs/{scheduled}", f"/jobs/{chain}/members", "/jobs/999999"]
-                acts = [f"retry&id={failed}", f"cancel&id={scheduled}", f"reschedule&id={scheduled}",
-                    "retry&state=failed", "cancel&queue=mail", "reschedule&queue=mail", "pause-queue&queue=mail",
-                    "resume-queue&queue=mail", "pause-lane&lane=slow", "resume-lane&lane=held",
-                    "run-schedule&schedule=nightly",
-                    f"switch-server&service={service}&environment=release&position=2", "log-out&credential=key",
-                    "progress", "none"]
-                for place in pages + ["/act?do=" + act for act in acts]:
-                    show("light", 1280)
-                    browser.get(login + place)
-                    find("main")
-                    open_all()
-                    for theme, width in [("light", 1280), ("dark", 1280), ("dark", 390), ("light", 390)]:
-                        show(theme, width)
-                        # The theme changes contrasts. A narrow window hides the heads of tables, which changes names.
-                        found = (faults({}) if (theme, width) == ("light", 1280) else faults({"runOnly": [
-                            "color-contrast", "label", "link-name", "button-name", "scrollable-region-focusable"]})
-                            if (theme, width) == ("dark", 390) else [])
-                        if found or is_wide():
-                            print(place, theme, width, "is wide" if is_wide() else "", *found)
-                print("pages:", len(pages), "acts:", len(acts))
-                """, ["http://ada:\(ActingWorker.token)@127.0.0.1:\(acting.watched.pages.port)"] + jobs + [service])
+        let login = "http://ada:\(ActingWorker.token)@127.0.0.1:\(acting.watched.pages.port)"
+        let names = "login, failed, chain, scheduled, spare, service = words\n"
+        return try Browser.run(tools + names + program, [login] + jobs + [service])
+    }
+
+    @Test func `no page and no act has a serious fault of accessibility or scrolls sideways, in both themes`() throws {
+        let queue = try TestQueue()
+        let shown = try Self.browse(
+            queue,
+            """
+            browser.get(login + "/")
+            pages = ["/", "/jobs", "/jobs?state=failed&tag=a%20tag%20of%20some%20words", "/failures", "/queues",
+                "/queues?queue=default", "/lanes", "/lanes?lane=slow", "/services", f"/services?service={service}",
+                "/operations", "/credentials", "/schedules", "/workers", "/cache", "/clients", "/log", "/none",
+                f"/jobs/{failed}", f"/jobs/{chain}", f"/jobs/{scheduled}", f"/jobs/{chain}/members", "/jobs/999999"]
+            acts = [f"retry&id={failed}", f"cancel&id={scheduled}", f"reschedule&id={scheduled}",
+                "retry&state=failed", "cancel&queue=mail", "reschedule&queue=mail", "pause-queue&queue=mail",
+                "resume-queue&queue=mail", "pause-lane&lane=slow", "resume-lane&lane=held",
+                "run-schedule&schedule=nightly",
+                f"switch-server&service={service}&environment=release&position=2", "log-out&credential=key",
+                "progress", "none"]
+            for place in pages + ["/act?do=" + act for act in acts]:
+                show("light", 1280)
+                browser.get(login + place)
+                find("main")
+                open_all()
+                for theme, width in [("light", 1280), ("dark", 1280), ("dark", 390), ("light", 390)]:
+                    show(theme, width)
+                    # The theme changes contrasts. A narrow window hides the heads of tables, which changes names.
+                    found = (faults({}) if (theme, width) == ("light", 1280) else faults({"runOnly": [
+                        "color-contrast", "label", "link-name", "button-name", "scrollable-region-focusable"]})
+                        if (theme, width) == ("dark", 390) else [])
+                    if found or is_wide():
+                        print(place, theme, width, "is wide" if is_wide() else "", *found)
+            print("pages:", len(pages), "acts:", len(acts))
+            """)
         // The console names pages that answer with 400 or 404.
         #expect(shown.filter { !$0.hasPrefix("console:") } == ["pages: 23 acts: 15"], "\(shown)")
-        target.release()
     }
 
     @Test func `each act is done by keyboard in the dark theme at 390 px`() throws {
-        let target = try TargetServer()
         let queue = try TestQueue()
-        let acting = try ActingWorker(queue.database)
-        let jobs = try Self.fill(queue, target)
-        let service = try #require(try queue.text("select name from postrider.services"))
-        let shown = try Browser.run(
-            Self.tools + """
-                login, failed, chain, scheduled, spare, service = words
-                show("dark", 390)
-                browser.get(login + "/")
-                for act in [f"retry&id={failed}", f"reschedule&id={scheduled}", f"cancel&id={spare}",
-                    "retry&state=failed", "pause-queue&queue=idle", "resume-queue&queue=mail", "pause-lane&lane=free",
-                    "resume-lane&lane=held", "run-schedule&schedule=nightly",
-                    f"switch-server&service={service}&environment=release&position=2", "log-out&credential=key"]:
-                    browser.get(login + "/lanes")
-                    browser.execute_script("location.href = arguments[0]", "/act?do=" + act)
-                    until(lambda: "/act" in browser.current_url)
-                    button = find("form.act button")
-                    assert button.rect["x"] >= 0 and button.rect["x"] + button.rect["width"] <= 390, act
-                    button.send_keys(Keys.ENTER)
-                    until(lambda: "do=" + act.split("&")[0] not in browser.current_url)
-                    until(lambda: browser.current_url.endswith("/lanes") or "It is done." in text("main"))
-                browser.get(login + "/log")
-                print(len(texts("tbody tr")))
-                """, ["http://ada:\(ActingWorker.token)@127.0.0.1:\(acting.watched.pages.port)"] + jobs + [service])
+        let shown = try Self.browse(
+            queue,
+            """
+            show("dark", 390)
+            browser.get(login + "/")
+            for act in [f"retry&id={failed}", f"reschedule&id={scheduled}", f"cancel&id={spare}",
+                "retry&state=failed", "pause-queue&queue=idle", "resume-queue&queue=mail", "pause-lane&lane=free",
+                "resume-lane&lane=held", "run-schedule&schedule=nightly",
+                f"switch-server&service={service}&environment=release&position=2", "log-out&credential=key"]:
+                browser.get(login + "/lanes")
+                browser.execute_script("location.href = arguments[0]", "/act?do=" + act)
+                until(lambda: "/act" in browser.current_url)
+                button = find("form.act button")
+                assert button.rect["x"] >= 0 and button.rect["x"] + button.rect["width"] <= 390, act
+                button.send_keys(Keys.ENTER)
+                until(lambda: "do=" + act.split("&")[0] not in browser.current_url)
+                until(lambda: browser.current_url.endswith("/lanes") or "It is done." in text("main"))
+            browser.get(login + "/log")
+            print(len(texts("tbody tr")))
+            """)
         #expect(shown == ["11"], "\(shown)")
         #expect(try queue.number("select count(distinct action) from postrider.admin_log") == 10)
-        target.release()
     }
 }
