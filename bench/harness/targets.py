@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two targets of the calls: nginx, which counts requests, and the stamp target, which times them."""
+"""The targets of the calls: nginx, which counts requests, and the stamp target, which times them. A collector of spans."""
 
 import http.client
 import socket
@@ -32,7 +32,7 @@ class Target:
     """A server on loopback. The benchmark sends its own requests over one kept connection."""
 
     def __init__(self, process: Process, port: int):
-        self.process, self.base_url = process, f"http://127.0.0.1:{port}"
+        self.process, self.port, self.base_url = process, port, f"http://127.0.0.1:{port}"
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         self._await_listening(port)
 
@@ -74,6 +74,7 @@ class Nginx(Target):
     """Answers at once with 300 bytes of JSON, and counts."""
 
     def __init__(self, template: Path, run: Path, port: int):
+        run.mkdir(exist_ok=True)
         configuration = run / "nginx.conf"
         text = template.read_text().replace("@RUN@", str(run)).replace("@PORT@", str(port))
         configuration.write_text(text)
@@ -103,6 +104,10 @@ class Nginx(Target):
             left = (wanted - count) / rate if rate else 0.004
             # Checks more often near the end, so that the clock stops in time.
             time.sleep(min(0.02, max(0.002, left / 2)))
+
+
+class Collector(Nginx):
+    """Takes spans, and answers each request with 200 and a body that the worker does not read."""
 
 
 class StampTarget(Target):

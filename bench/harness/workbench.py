@@ -15,7 +15,7 @@ from contenders import Contender
 from harness.cluster import Cluster
 from harness.meter import Meter
 from harness.process import Process
-from harness.targets import Nginx, StampTarget, free_port
+from harness.targets import Collector, Nginx, StampTarget, free_port
 
 SOURCES = Path(__file__).resolve().parents[1]
 
@@ -73,11 +73,18 @@ class Workbench:
                     session.execute(contender.insert_sql, (f"{target.base_url}/call",))
                 database.await_finished(2, worker)
 
-    def worker(self, contender: Contender, database: "Database", concurrency: int, calls: bool = True) -> Process:
+    def worker(self, contender: Contender, database: "Database", concurrency: int, calls: bool = True,
+               options: list[str] | None = None, environment: dict[str, str] | None = None) -> Process:
         """A running worker, which `with` stops. `calls`: false for a worker that refuses its targets."""
         log = self.run_directory / f"{contender.name}.log"
         command = (contender.command if calls else contender.command_without_calls)(database.url, concurrency)
-        return Process(contender.name, command, log, on_orphaned="TERM")
+        return Process(contender.name, command + (options or []), log, environment, on_orphaned="TERM")
+
+    def collector(self) -> Collector:
+        """A running collector of spans, which `with` stops."""
+        return Collector(
+            SOURCES / "target/nginx.conf.in", self.run_directory / "collector",
+            free_port({self.nginx.port, self.stamps.port}))
 
     def meter(self, worker: Process, database: "Database") -> Meter:
         """A meter of this worker, the cluster and nginx."""

@@ -12,7 +12,9 @@ from scenarios.public import Public
 from scenarios.rich import Rich
 from scenarios.steady import Steady
 from scenarios.trees import Trees
+from scenarios.watched import Watched
 from scenarios.scenario import Figure, Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    kind.name: kind for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Public)}
+    kind.name: kind
+    for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Watched, Public)}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watched: what does it cost the rate that people watch the dashboard, and that metrics and traces are on?"""
+
+import argparse
+import http.client
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+
+from contenders import Contender
+from harness.meter import Usage
+from harness.process import Process
+from harness.targets import Collector, free_port
+from harness.workbench import Workbench
+from scenarios.scenario import Figure, Scenario
+
+START_LIMIT_S = 60
+RUN_LIMIT_S = 600
+TABS = ["/", "/jobs", "/failures", "/queues", "/services"]
+RENEWAL_S = 5  # dashboard.js
+SCRAPE_S = 5  # three times as often as Prometheus by default
+WAYS = ["plain", "tabs", "metrics", "traces"]
+
+
+class Watched(Scenario):
+    """Drains a queue in four ways in turn: unwatched, beside five open tabs, beside a scraper, and with a span per call.
+
+    A tab renews its page every five seconds, as the script of the dashboard does. No browser runs, because it would take
+    its share of the same cores. The spans are `--trace always`: one for each job and one for each attempt.
+    The order of the ways changes from round to round.
+    """
+
+    name = "watched"
+    in_all = False
+
+    def __init__(self, options: argparse.Namespace):
+        super().__init__(options)
+        self._round = 0
+        self.figures = [
+            Figure("plain_jobs_per_s", "nobody watches: jobs/s", compare=False),
+            *(Figure(f"{way}_to_plain", f"{way} ÷ plain: jobs/s", compare=False) for way in WAYS[1:]),
+            *(Figure(f"{way}_cpu_us_per_job", f"{way}: CPU µs/job, worker + PostgreSQL", compare=False)
+              for way in WAYS),
+            Figure("tabs_pages", "tabs: pages fetched", compare=False),
+            Figure("tabs_page_ms", "tabs: longest wait for a page, ms", compare=False),
+            Figure("metrics_pages", "metrics: scrapes", compare=False),
+            Figure("traces_requests", "traces: requests to the collector", compare=False),
+        ]
+
+    @staticmethod
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--jobs", type=int, default=200_000, help="queued before the worker starts")
+
+    def fits(self, contender: Contender) -> bool:
+        return contender.name == "postrider"
+
+    def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
+        turn = self._round % len(WAYS)
+        self._round += 1
+        found: dict[str, object] = {}
+        for way in WAYS[turn:] + WAYS[:turn]:
+            found |= {f"{way}_{key}": value for key, value in self._drain(bench, contender, way).items()}
+        for way in WAYS[1:]:
+            found[f"{way}_to_plain"] = found[f"{way}_jobs_per_s"] / found["plain_jobs_per_s"]
+        return found
+
+    def _drain(self, bench: Workbench, contender: Contender, way: str) -> dict[str, float]:
+        jobs = self.options.jobs
+        with ExitStack() as stack:
+            database = stack.enter_context(bench.database(contender))
+            contender.load(database.session, jobs, bench.nginx.base_url + "/call")
+            database.settle()
+            options, environment = [], {}
+            if way == "traces":
+                collector = stack.enter_context(bench.collector())
+                options += ["--trace", "always"]
+                environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.base_url
+            address = f"127.0.0.1:{free_port(set())}"
+            options += ["--http", address]
+            before = bench.nginx.requests()
+            worker = stack.enter_context(
+                bench.worker(contender, database, self.options.concurrency, options=options, environment=environment))
+            meter = bench.meter(worker, database)
+            for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
+                pass
+            first = meter.read()
+            paths, every_s = {"tabs": (TABS, RENEWAL_S), "metrics": (["/metrics"], SCRAPE_S)}.get(way, ([], 1))
+            with readers(address, paths, every_s) as waits:
+                for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
+                    pass
+                database.await_finished(jobs, worker)
+                usage = Usage.between(first, meter.read())
+            if (kept := database.kept()) != jobs:
+                raise RuntimeError(f"{contender.name}, {way}: {kept} of {jobs} results have status 200 and a whole body")
+            found = {
+                "jobs_per_s": jobs / usage.seconds,
+                "cpu_us_per_job": (usage.worker + usage.postgres) / jobs * 1e6,
+                "worker_cpu_us_per_job": usage.worker / jobs * 1e6,
+                "other_cpu_percent": usage.other / usage.seconds * 100,
+            }
+            if paths:
+                found |= {"pages": len(waits), "page_ms": max(waits) * 1e3}
+            if way == "traces":
+                found["requests"] = collector.requests()
+            return found
+
+
+@contextmanager
+def readers(address: str, paths: list[str], every_s: float) -> Iterator[list[float]]:
+    """One reader per path, until `with` ends. Yields the list of all waits in seconds.
+
+    The readers start one after the other, as people open tabs, and each reads its page again after `every_s`.
+    """
+    waits: list[float] = []
+    faults: list[BaseException] = []
+    ended = threading.Event()
+
+    def read(path: str, delay_s: float) -> None:
+        try:
+            connection = http.client.HTTPConnection(address, timeout=60)
+            planned = time.monotonic() + delay_s
+            while not ended.wait(max(0, planned - time.monotonic())):
+                start = time.monotonic()
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                if answer.status != 200:
+                    raise RuntimeError(f"{path} answered {answer.status}")
+                waits.append(time.monotonic() - start)
+                planned += every_s
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=read, args=(path, every_s * number / len(paths)), daemon=True)
+               for number, path in enumerate(paths)]
+    for thread in threads:
+        thread.start()
+    yield waits
+    ended.set()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
