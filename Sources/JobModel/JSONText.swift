@@ -7,20 +7,34 @@ public enum JSONText {
 
     /// The text as it appears between the quotes of a JSON string.
     public static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case "\u{0}"..."\u{1f}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
+        guard text.utf8.contains(where: isEscaped) else { return text }
+        var bytes: [UInt8] = []
+        append(escaping: text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text as it appears between the quotes of a JSON string.
+    public static func append(escaping text: String, to bytes: inout [UInt8]) {
+        // Most texts need none.
+        guard text.utf8.contains(where: isEscaped) else { return bytes += text.utf8 }
+        for byte in text.utf8 {
+            if isEscaped(byte) { bytes += escape(of: byte).utf8 } else { bytes.append(byte) }
         }
-        return result
+    }
+
+    /// All bytes of a scalar above 0x7f are above it too, so they stay as they are.
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func escape(of byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "\""): "\\\""
+        case UInt8(ascii: "\\"): "\\\\"
+        case UInt8(ascii: "\n"): "\\n"
+        case UInt8(ascii: "\r"): "\\r"
+        case UInt8(ascii: "\t"): "\\t"
+        default: "\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+        }
     }
 }

@@ -91,12 +91,12 @@ public struct CallReader: Sendable {
         let parent = texts.first ?? ""
         let state = texts.count > 1 ? texts[1] : ""
         let id = job.lease.jobID
-        let numbers = SpanNumbers(prefix: prefixes.prefix(of: id))
+        let numbers = prefixes.numbers(of: id)
         let context: TraceContext
         if parent.isEmpty {
             guard tracesAll, !JobTrace.isGiven(in: call.headers) else { return nil }
             let root = texts.count > 2 ? Int64(texts[2]) ?? id : id
-            let trace = SpanNumbers(prefix: prefixes.prefix(of: root)).trace(ofRoot: root)
+            let trace = prefixes.numbers(of: root).trace(ofRoot: root)
             context = TraceContext(trace: trace, span: 0)
         } else {
             guard traces != .off, let carried = TraceContext(traceparent: parent, state: state) else {

@@ -20,15 +20,22 @@ RUN_LIMIT_S = 600
 TABS = ["/", "/jobs", "/failures", "/queues", "/services"]
 RENEWAL_S = 5  # dashboard.js
 SCRAPE_S = 5  # three times as often as Prometheus by default
-WAYS = ["plain", "tabs", "metrics", "traces"]
+WAYS = ["plain", "tabs", "metrics", "sampled", "traced"]
+TRACES = {"sampled": "carried", "traced": "always"}
+# One job in twenty carries the context of a caller that records its trace.
+LOAD_SAMPLED_SQL = """
+insert into postrider.jobs (url, traceparent)
+select %(url)s::text, case when i %% 20 = 0 then format('00-%%s-00f067aa0ba902b7-01', md5(i::text)) end
+from generate_series(1, %(count)s) i"""
 
 
 class Watched(Scenario):
-    """Drains a queue in four ways in turn: unwatched, beside five open tabs, beside a scraper, and with a span per call.
+    """Drains a queue in several ways in turn: without --http, beside five open tabs, beside a scraper, and with spans.
 
     A tab renews its page every five seconds, as the script of the dashboard does. No browser runs, because it would take
-    its share of the same cores. The spans are `--trace always`: one for each job and one for each attempt.
-    The order of the ways changes from round to round.
+    its share of the same cores. A traced job has a span of its own and one of its attempt. The jobs are 5 % of all
+    (`sampled`, by contexts that they carry) or all (`traced`, by `--trace always`). The order of the ways changes from
+    round to round.
     """
 
     name = "watched"
@@ -45,7 +52,7 @@ class Watched(Scenario):
             Figure("tabs_pages", "tabs: pages fetched", compare=False),
             Figure("tabs_page_ms", "tabs: longest wait for a page, ms", compare=False),
             Figure("metrics_pages", "metrics: scrapes", compare=False),
-            Figure("traces_requests", "traces: requests to the collector", compare=False),
+            *(Figure(f"{way}_requests", f"{way}: requests to the collector", compare=False) for way in TRACES),
         ]
 
     @staticmethod
@@ -67,17 +74,20 @@ class Watched(Scenario):
 
     def _drain(self, bench: Workbench, contender: Contender, way: str) -> dict[str, float]:
         jobs = self.options.jobs
+        paths, every_s = {"tabs": (TABS, RENEWAL_S), "metrics": (["/metrics"], SCRAPE_S)}.get(way, ([], 1))
         with ExitStack() as stack:
             database = stack.enter_context(bench.database(contender))
-            contender.load(database.session, jobs, bench.nginx.base_url + "/call")
+            load_sql = LOAD_SAMPLED_SQL if way == "sampled" else contender.load_sql
+            database.session.execute(load_sql, {"url": bench.nginx.base_url + "/call", "count": jobs})
             database.settle()
             options, environment = [], {}
-            if way == "traces":
-                collector = stack.enter_context(bench.collector())
-                options += ["--trace", "always"]
+            collector = stack.enter_context(bench.collector()) if way in TRACES else None
+            if collector:
+                options += ["--trace", TRACES[way]]
                 environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.base_url
             address = f"127.0.0.1:{free_port(set())}"
-            options += ["--http", address]
+            if paths:
+                options += ["--http", address]
             before = bench.nginx.requests()
             worker = stack.enter_context(
                 bench.worker(contender, database, self.options.concurrency, options=options, environment=environment))
@@ -85,7 +95,6 @@ class Watched(Scenario):
             for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
                 pass
             first = meter.read()
-            paths, every_s = {"tabs": (TABS, RENEWAL_S), "metrics": (["/metrics"], SCRAPE_S)}.get(way, ([], 1))
             with readers(address, paths, every_s) as waits:
                 for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
                     pass
@@ -101,7 +110,7 @@ class Watched(Scenario):
             }
             if paths:
                 found |= {"pages": len(waits), "page_ms": max(waits) * 1e3}
-            if way == "traces":
+            if collector:
                 found["requests"] = collector.requests()
             return found
 

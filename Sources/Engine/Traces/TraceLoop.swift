@@ -111,12 +111,14 @@ final class TraceLoop {
         for job in StoreCalls.endedJobs(result) {
             questions.ended(job.id, fence: job.fence)
             if let parent = job.parent { ask(parent, fence: 0) }
-            func numbers(_ id: Int64) -> SpanNumbers { SpanNumbers(prefix: prefixes.prefix(of: id)) }
-            let context = job.context ?? TraceContext(trace: numbers(job.root).trace(ofRoot: job.root), span: 0)
+            let context =
+                job.context ?? TraceContext(trace: prefixes.numbers(of: job.root).trace(ofRoot: job.root), span: 0)
             guard context.isSampled, queue.hasRoom() else { continue }
-            let above = job.isBelowParent ? job.parent.map { numbers($0).span(ofJob: $0) } : nil
+            let above = job.isBelowParent ? job.parent.map { prefixes.numbers(of: $0).span(ofJob: $0) } : nil
             put(
-                TraceSpan(job, context: context, id: numbers(job.id).span(ofJob: job.id), parent: above ?? context.span)
+                TraceSpan(
+                    job, context: context, id: prefixes.numbers(of: job.id).span(ofJob: job.id),
+                    parent: above ?? context.span)
             )
         }
     }

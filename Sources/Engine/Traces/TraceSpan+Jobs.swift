@@ -13,6 +13,7 @@ extension TraceSpan {
         self.init(
             context: trace.context, id: trace.attempt, parent: trace.job, name: job.call?.method.rawValue ?? "call",
             kind: .client, start: start, end: end, error: error)
+        attributes.reserveCapacity(10)
         if let call = job.call {
             let url = MaskedURL(call.url)
             add("http.request.method", call.method.rawValue)
@@ -40,6 +41,7 @@ extension TraceSpan {
             name: job.operation ?? (isRequest ? "process" : job.kind) + (job.queue.map { " \($0)" } ?? ""),
             kind: isRequest ? .consumer : .internal, start: UInt64(clamping: job.start) &* 1000,
             end: UInt64(clamping: job.end) &* 1000)
+        attributes.reserveCapacity(10)
         add("postrider.job.id", job.id)
         add("postrider.job.kind", job.kind)
         add("postrider.job.state", job.state)

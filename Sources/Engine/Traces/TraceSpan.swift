@@ -45,31 +45,55 @@ struct TraceSpan {
 
     /// The span in the JSON form of OTLP: ids in hex, 64-bit numbers as texts.
     var json: [UInt8] {
-        var text = """
-            {"traceId":"\(context.trace.hex)","spanId":"\(TraceSpan.hex(id))"
-            """
-        if parent != 0 { text += ",\"parentSpanId\":\"\(TraceSpan.hex(parent))\"" }
-        if !context.state.isEmpty { text += ",\"traceState\":\(JSONText.quoted(context.state))" }
-        text += ",\"flags\":\(context.flags),\"name\":\(JSONText.quoted(name)),\"kind\":\(kind.rawValue)"
-        text += ",\"startTimeUnixNano\":\"\(min(start, end))\",\"endTimeUnixNano\":\"\(end)\",\"attributes\":["
-        text += attributes.map { TraceSpan.attribute($0.name, $0.value) }.joined(separator: ",")
-        if let error { text += TraceSpan.separator(attributes) + TraceSpan.attribute("error.type", .text(error)) }
-        text += error == nil ? "]}" : "],\"status\":{\"code\":2}}"
-        return Array(text.utf8)
-    }
-
-    private static func separator(_ before: [(name: String, value: Value)]) -> String { before.isEmpty ? "" : "," }
-
-    private static func hex(_ id: UInt64) -> String {
-        let digits = String(id, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    private static func attribute(_ name: String, _ value: Value) -> String {
-        switch value {
-        case .text(let text): "{\"key\":\"\(name)\",\"value\":{\"stringValue\":\(JSONText.quoted(text))}}"
-        case .number(let number): "{\"key\":\"\(name)\",\"value\":{\"intValue\":\"\(number)\"}}"
+        var text = SpanJSON()
+        text.add("{\"traceId\":")
+        text.add(hex: context.trace.high, context.trace.low)
+        text.add(",\"spanId\":")
+        text.add(hex: id)
+        if parent != 0 {
+            text.add(",\"parentSpanId\":")
+            text.add(hex: parent)
         }
+        if !context.state.isEmpty {
+            text.add(",\"traceState\":")
+            text.add(quoted: context.state)
+        }
+        text.add(",\"flags\":")
+        text.add(number: context.flags)
+        text.add(",\"name\":")
+        text.add(quoted: name)
+        text.add(",\"kind\":")
+        text.add(number: kind.rawValue)
+        text.add(",\"startTimeUnixNano\":")
+        text.add(quoted: min(start, end))
+        text.add(",\"endTimeUnixNano\":")
+        text.add(quoted: end)
+        text.add(",\"attributes\":[")
+        for (index, attribute) in attributes.enumerated() {
+            if index > 0 { text.add(",") }
+            TraceSpan.write(attribute.name, attribute.value, to: &text)
+        }
+        if let error {
+            if !attributes.isEmpty { text.add(",") }
+            TraceSpan.write("error.type", .text(error), to: &text)
+        }
+        text.add(error == nil ? "]}" : "],\"status\":{\"code\":2}}")
+        return text.bytes
+    }
+
+    /// Writes an attribute. The names are constants, and need no escape.
+    private static func write(_ name: String, _ value: Value, to text: inout SpanJSON) {
+        text.add("{\"key\":\"")
+        text.add(name)
+        switch value {
+        case .text(let value):
+            text.add("\",\"value\":{\"stringValue\":")
+            text.add(quoted: value)
+        case .number(let value):
+            text.add("\",\"value\":{\"intValue\":")
+            text.add(quoted: value)
+        }
+        text.add("}}")
     }
 
     /// The body of a request with these spans.

@@ -12,9 +12,6 @@ public struct TraceID: Hashable, Sendable {
         self.high = high
         self.low = low
     }
-
-    /// 32 digits in lower-case hex.
-    public var hex: String { HexText.of(high) + HexText.of(low) }
 }
 
 /// A place in a distributed trace, as W3C Trace Context describes it.
@@ -57,16 +54,27 @@ public struct TraceContext: Equatable, Sendable {
 
     /// The header `traceparent`, in version 00. Of the flags it has those that this version knows.
     public var traceparent: String {
-        "00-\(trace.hex)-\(HexText.of(span))-\(HexText.of(UInt64(flags & 3)).suffix(2))"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(55)
+        bytes += "00-".utf8
+        HexText.append(trace.high, to: &bytes)
+        HexText.append(trace.low, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        HexText.append(span, to: &bytes)
+        bytes += "-0".utf8
+        bytes.append(UInt8(ascii: "0") + flags & 3)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
 /// Numbers in lower-case hex.
-enum HexText {
-    /// 16 digits.
-    static func of(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+public enum HexText {
+    /// Appends 16 digits.
+    public static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0xf
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        }
     }
 
     /// The number. Nil if a byte is no lower-case digit.
