@@ -16,7 +16,7 @@ from harness.process import Process
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{sockets}'
-max_connections = 400
+max_connections = 2100
 shared_buffers = {shared_buffers}
 max_wal_size = {max_wal_size}
 checkpoint_timeout = 60min

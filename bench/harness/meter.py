@@ -39,20 +39,20 @@ class Usage:
 
 
 class Meter:
-    """Reads a worker, the whole PostgreSQL tree and the target.
+    """Reads the workers, the whole PostgreSQL tree and the target.
 
     `own_session` is the benchmark's own backend, which is left out of PostgreSQL's share.
     """
 
-    def __init__(self, worker: int, postmaster: int, target: int, own_session: int):
-        self._worker, self._postmaster, self._target, self._own = worker, postmaster, target, own_session
+    def __init__(self, workers: list[int], postmaster: int, target: int, own_session: int):
+        self._workers, self._postmaster, self._target, self._own = workers, postmaster, target, own_session
 
     def read(self) -> Reading:
         """Takes all values now."""
         at, children = time.monotonic(), _children()
         return Reading(
             at=at,
-            worker=_tree_cpu(self._worker, children),
+            worker=sum(_tree_cpu(worker, children) for worker in self._workers),
             postgres=_tree_cpu(self._postmaster, children, without=self._own),
             target=_tree_cpu(self._target, children),
             machine=_machine_cpu())

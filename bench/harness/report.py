@@ -49,9 +49,9 @@ class Report:
         return "\n".join(lines)
 
     def _values(self, scenario: object, contender: str, key: str) -> dict[int, float]:
-        """Round → value."""
+        """Round → value. Some figures do not exist for some contenders."""
         return {record["round"]: record[key] for record in self._records
-                if record["scenario"] == scenario and record["contender"] == contender}
+                if record["scenario"] == scenario and record["contender"] == contender and key in record}
 
     def _median(self, scenario: object, contender: str, key: str) -> str:
         return _spread(list(self._values(scenario, contender, key).values()))

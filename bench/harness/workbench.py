@@ -86,9 +86,10 @@ class Workbench:
             SOURCES / "target/nginx.conf.in", self.run_directory / "collector",
             free_port({self.nginx.port, self.stamps.port}))
 
-    def meter(self, worker: Process, database: "Database") -> Meter:
-        """A meter of this worker, the cluster and nginx."""
-        return Meter(worker.pid, self.cluster.pid, self.nginx.pid, database.session.info.backend_pid)
+    def meter(self, database: "Database", *workers: Process) -> Meter:
+        """A meter of these workers, the cluster and nginx."""
+        return Meter(
+            [worker.pid for worker in workers], self.cluster.pid, self.nginx.pid, database.session.info.backend_pid)
 
 
 class Database:

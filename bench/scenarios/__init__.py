@@ -3,6 +3,7 @@
 
 from scenarios.backlog import Backlog
 from scenarios.drain import Drain
+from scenarios.fleet import Fleet
 from scenarios.insert import Insert
 from scenarios.lanes import Lanes
 from scenarios.latency import Latency
@@ -17,4 +18,5 @@ from scenarios.scenario import Figure, Scenario
 
 SCENARIOS: dict[str, type[Scenario]] = {
     kind.name: kind
-    for kind in (Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Watched, Public)}
+    for kind in (
+        Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Fleet, Watched, Public)}

@@ -37,7 +37,7 @@ class Drain(Scenario):
             database.settle()
             before = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency) as worker:
-                meter = bench.meter(worker, database)
+                meter = bench.meter(database, worker)
                 for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
                     pass
                 first, position = meter.read(), database.wal_position()

@@ -70,7 +70,7 @@ class Lanes(Scenario):
             database.settle()
             before = bench.nginx.requests()
             with bench.worker(contender, database, concurrency or self.options.concurrency) as worker:
-                meter = bench.meter(worker, database)
+                meter = bench.meter(database, worker)
                 for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
                     pass
                 first = meter.read()

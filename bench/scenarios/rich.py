@@ -73,7 +73,7 @@ class Rich(Scenario):
             database.settle()
             before = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency, calls=keeps) as worker:
-                meter = bench.meter(worker, database)
+                meter = bench.meter(database, worker)
                 begun = database.await_finished(1, worker, RUN_LIMIT_S, EVERY_S)
                 first = meter.read()
                 database.await_finished(jobs, worker, RUN_LIMIT_S, EVERY_S)

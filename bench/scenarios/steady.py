@@ -81,7 +81,7 @@ class Steady(Scenario):
                 load = Load(sessions, contender.insert_many_sql, f"{bench.stamps.base_url}/stamp/", plan)
                 worker = stack.enter_context(bench.worker(contender, database, self.options.concurrency))
                 _warm_up(bench, load, worker)
-                meter = bench.meter(worker, database)
+                meter = bench.meter(database, worker)
                 first = meter.read()
                 load.run(worker)
                 _await_arrivals(bench, worker, plan.calls, LAST_ARRIVALS_S)

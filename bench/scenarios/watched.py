@@ -91,7 +91,7 @@ class Watched(Scenario):
             before = bench.nginx.requests()
             worker = stack.enter_context(
                 bench.worker(contender, database, self.options.concurrency, options=options, environment=environment))
-            meter = bench.meter(worker, database)
+            meter = bench.meter(database, worker)
             for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
                 pass
             first = meter.read()
