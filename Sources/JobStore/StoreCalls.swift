@@ -184,14 +184,15 @@ public enum StoreCalls {
         parameters.append(text: attempt.verdict.message)
     }
 
-    /// `beat`.
+    /// `beat` and `count_peers`.
     ///
     /// - Parameters:
+    ///   - isListening: nil: the worker neither listens nor stands by, so it does not count its peers.
     ///   - refused: the number of refused results, how long they have waited in milliseconds, and their jobs.
     ///   - judgements: the number of answers that wait to be judged, the longest wait in milliseconds, and some of
     ///     their jobs.
     public static func beat(
-        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, start: String, wal: Int64,
+        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool?, start: String, wal: Int64,
         refused: (count: Int, milliseconds: Int64, jobs: [Int64])?,
         judgements: (count: Int, age: Int64?, jobs: [Int64]),
         into parameters: inout PGParameters
@@ -200,7 +201,7 @@ public enum StoreCalls {
         parameters.append(int32: worker)
         parameters.append(int32: Int32(clamping: inFlight))
         parameters.append(bool: isDraining)
-        parameters.append(bool: isListening)
+        parameters.append(bool: isListening ?? false)
         parameters.append(inferred: start)
         parameters.append(int64: wal)
         parameters.append(int32: Int32(clamping: refused?.count ?? 0))
@@ -208,11 +209,9 @@ public enum StoreCalls {
         if let refused { parameters.append(int64s: refused.jobs) } else { parameters.appendNull(.int8Array) }
         parameters.append(int32: Int32(clamping: judgements.count))
         parameters.append(int64: judgements.age)
-        if judgements.jobs.isEmpty {
-            parameters.appendNull(.int8Array)
-        } else {
-            parameters.append(int64s: judgements.jobs)
-        }
+        let judged = judgements.jobs.isEmpty ? nil : judgements.jobs
+        if let judged { parameters.append(int64s: judged) } else { parameters.appendNull(.int8Array) }
+        if let isListening { parameters.append(bool: isListening) } else { parameters.appendNull(.bool) }
     }
 
     /// `set_idle`.

@@ -51,8 +51,13 @@ public enum StoreStatement {
     /// Acquires permits and rate slots of lanes with limits.
     public static let acquireLanePermits = PGStatement(
         "acquire_lane_permits", PermitColumn.self, "from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)")
-    /// Heartbeat. Also returns the end of the WAL on disk. The next heartbeat passes it on, to detect a restore.
-    public static let beat = PGStatement("beat", BeatColumn.self)
+    /// Heartbeat. Also returns the end of the WAL on disk. The next heartbeat passes it on, to detect a restore. An idle
+    /// worker counts the workers of its queues.
+    public static let beat = PGStatement("beat", BeatColumn.self, "from postrider_internal.count_peers($1,$13)")
+    /// Makes the jobs session receive notifications again.
+    public static let listen = PGStatement("listen", "listen postrider")
+    /// Makes the jobs session receive no more notifications.
+    public static let unlisten = PGStatement("unlisten", "unlisten postrider")
     /// Turns notifications about INSERTs on or off.
     public static let setIdle = PGStatement("set_idle", value: "postrider_internal.set_idle($1,$2)")
     /// Takes the list of cancelled calls, and empties it.
@@ -164,7 +169,8 @@ public enum StoreStatement {
     /// All statements. A test prepares each of them and compares its columns.
     public static let all = [
         enlist, claim, claimOne, finish, shortLockTimeout, lockedLeases, prepare, judge, judgeAlone, judgeCached,
-        judgeTree, limitJudging, survey, acquireLanePermits, beat, setIdle, takeAborts, reportCalls, settle,
+        judgeTree, limitJudging, survey, acquireLanePermits, beat, listen, unlisten, setIdle, takeAborts, reportCalls,
+        settle,
         limitTime, beginJob, conclude, deferNextOutcome, endSession, idleProcess, workLeft, leave, lead,
         runQueueDuties, tick, reap, expire, fold, takeUnreportedEnds, trackLabels, removeTracks, nextCredentialTasks,
         storeSealedSecrets, readRefreshAnswer, storeRefresh, takeEndedSpans, extendPartitions, prune,

@@ -4150,6 +4150,13 @@ CREATE FUNCTION postrider_internal.count_members(p_tree bigint) RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.count_members FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.count_members TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.count_peers(p_worker integer, p_listens boolean, OUT listeners integer, OUT peers integer) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.count_peers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.count_peers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.count_plain_members(p_tree postrider_internal.trees, p_limit integer) RETURNS integer
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'

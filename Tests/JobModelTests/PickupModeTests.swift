@@ -67,4 +67,46 @@ struct PickupModeTests {
         for _ in 0..<24 { #expect(mode.claimReturned(rows: 0, limit: 8) == .none) }
         #expect(mode.claimReturned(rows: 0, limit: 8) == .listen)
     }
+
+    @Test func `a worker stands by while 16 workers of its queues listen`() {
+        var mode = listening()
+        #expect(mode.counted(listeners: 15, peers: 500) == .none)
+        #expect(mode.isListening && !mode.isStandingBy)
+        #expect(mode.counted(listeners: 16, peers: 32) == .standBy)
+        #expect(!mode.isListening && mode.isStandingBy)
+        #expect(mode.interval == 2 * PickupMode.fallbackInterval)
+        #expect(mode.counted(listeners: 8, peers: 64) == .none)
+        #expect(mode.interval == 4 * PickupMode.fallbackInterval)
+        for _ in 0..<100 { #expect(mode.claimReturned(rows: 0, limit: 8) == .none) }
+        #expect(mode.notified(now: 10_000_000_000) == .none)
+        #expect(mode.counted(listeners: 7, peers: 64) == .wake)
+        #expect(!mode.isStandingBy)
+        #expect(mode.interval == 2_000_000)
+    }
+
+    @Test(arguments: [(0, 250), (16, 250), (17, 265), (320, 5_000), (960, 15_000), (100_000, 15_000)])
+    func `all workers together look 64 times a second, and each at least every 15 s`(peers: Int, milliseconds: UInt64) {
+        var mode = listening()
+        #expect(mode.counted(listeners: 16, peers: peers) == .standBy)
+        #expect(mode.interval / 1_000_000 == milliseconds)
+        #expect(mode.fallback == mode.interval)
+    }
+
+    @Test func `a worker that finds jobs while it stands by wakes up`() {
+        var mode = listening()
+        #expect(mode.counted(listeners: 16, peers: 100) == .standBy)
+        #expect(mode.claimReturned(rows: 1, limit: 8) == .wake)
+        #expect(!mode.isStandingBy)
+        for _ in 0..<24 { #expect(mode.claimReturned(rows: 0, limit: 8) == .none) }
+        #expect(mode.claimReturned(rows: 0, limit: 8) == .listen)
+    }
+
+    @Test func `a busy worker, and one that cannot listen, do not stand by`() {
+        var busy = PickupMode(canListen: true)
+        #expect(busy.counted(listeners: 16, peers: 100) == .none)
+        var pooled = PickupMode(canListen: false)
+        for _ in 0..<100 { _ = pooled.claimReturned(rows: 0, limit: 8) }
+        #expect(pooled.counted(listeners: 16, peers: 100) == .none)
+        #expect(pooled.interval == PickupMode.fallbackInterval)
+    }
 }

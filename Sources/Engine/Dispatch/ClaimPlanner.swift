@@ -6,10 +6,10 @@ internal import JobStore
 /// Decides what to claim: from which tracks, in which lanes, and when to look for jobs that no notification has
 /// announced. Pure.
 struct ClaimPlanner {
-    private var tracks = KnownTracks()
+    var tracks = KnownTracks()
     private var surveyCursor = SurveyCursor()
     /// The permits of lanes with limits.
-    private var lanes = LanePermits()
+    var lanes = LanePermits()
     private var pickup: PickupMode
     private(set) var schedule = PollSchedule()
     /// Where a claim may find jobs.
@@ -105,7 +105,7 @@ struct ClaimPlanner {
             scope = .nowhere
         }
         let change = pickup.claimReturned(rows: arrival.rows, limit: claim.limit)
-        schedule.poll = now + pickup.interval
+        setPace(now: now)
         schedule.hasRoom = arrival.rows < claim.limit
         return change
     }
@@ -212,6 +212,24 @@ struct ClaimPlanner {
     /// Polls and surveys at once, because the duties session is new or lost.
     mutating func lookAgain() { schedule = PollSchedule() }
 
+    /// Whether the worker has nothing to do, so that the number of other workers matters to it.
+    var asksForPeers: Bool { pickup.isListening || pickup.isStandingBy }
+
+    /// Whether other workers listen in the place of this one.
+    var isStandingBy: Bool { pickup.isStandingBy }
+
+    /// Records how many workers of the same queues there are, as of a heartbeat.
+    mutating func peersCounted(listeners: Int, peers: Int, now: UInt64) -> PickupMode.Change {
+        let change = pickup.counted(listeners: listeners, peers: peers)
+        if change != .none || pickup.isStandingBy { setPace(now: now) }
+        return change
+    }
+
+    private mutating func setPace(now: UInt64) {
+        schedule.poll = now + pickup.interval
+        schedule.fallback = pickup.fallback
+    }
+
     /// Looks for unannounced jobs when the poll interval is over.
     ///
     /// - Parameter isIdle: whether no exchange is under way.
@@ -225,7 +243,7 @@ struct ClaimPlanner {
         guard !tracks.canVisit else { return .none }
         // Without a track to claim from, no claim can come back empty. So the poll counts as an empty claim.
         let change = pickup.claimReturned(rows: 0, limit: 1)
-        schedule.poll = now + pickup.interval
+        setPace(now: now)
         return change
     }
 
@@ -254,47 +272,4 @@ struct ClaimPlanner {
     func nextLook(canSurvey: Bool) -> UInt64 {
         canSurvey ? min(schedule.poll, schedule.surveyDue) : schedule.poll
     }
-
-    // MARK: lanes with limits
-
-    var hasLanes: Bool { !lanes.isEmpty }
-    /// Whether such lanes have calls in flight or claims under way.
-    var usesLanes: Bool { lanes.isInUse }
-
-    /// Puts tracks back into their lines if their lanes have permits.
-    mutating func unpark(now: UInt64) {
-        if !lanes.isEmpty, tracks.unpark(&lanes, now: now) { widen() }
-    }
-
-    /// Whether a claimed job may be called now. If false, `nextStart` returns its slot later.
-    mutating func admit(_ lane: Int32, slot: Int, now: UInt64) -> Bool { lanes.admit(lane, slot: slot, now: now) }
-
-    /// The next slot whose call may begin now.
-    mutating func nextStart(now: UInt64) -> Int? { lanes.isEmpty ? nil : lanes.nextStart(now: now) }
-
-    /// Releases the permit of a job that leaves its slot.
-    mutating func released(_ job: ClaimedJob, slot: Int, now: UInt64) {
-        if job.lane != 0 { lanes.released(job.lane, slot: slot, isStarted: job.isStarted, now: now) }
-    }
-
-    /// The permits to request now, for so many free slots. They count as requested.
-    mutating func laneRequests(free: Int, now: UInt64) -> [LaneRequest] {
-        // The closure reads a copy, because `lanes` changes while it runs.
-        let tracks = tracks
-        return lanes.request(free: free, now: now) { tracks.isWanted($0) }
-    }
-
-    /// When a lane needs a request for permits, a claim or a start.
-    mutating func laneDeadline(free: Int, canRequest: Bool, claims: Bool, now: UInt64) -> UInt64? {
-        let tracks = tracks
-        return lanes.deadline(free: free, canRequest: canRequest, claims: claims, now: now) { tracks.isWanted($0) }
-    }
-
-    /// Takes the answer to the requests.
-    mutating func lanesGranted(_ grants: [LaneGrant], now: UInt64) { lanes.granted(grants, now: now) }
-
-    /// Records that the requests failed. They are due again.
-    mutating func laneRequestFailed() { lanes.requestFailed() }
-    /// Drops all grants, because the database may have given them to other workers. They are requested again.
-    mutating func requestLanesAgain() { lanes.requestAgain() }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 /// Decides when a worker polls its known tracks and surveys all tracks. Times are monotonic nanoseconds.
 struct PollSchedule {
     /// The pause after a claim of a single job that brought no job: 1 s.
@@ -12,6 +14,8 @@ struct PollSchedule {
     /// Whether the last claim brought fewer jobs than it asked for. Then a job in an unknown track could run at once,
     /// so surveys go at the pace of the fallback.
     var hasRoom = true
+    /// The interval of surveys while slots are free and no event makes one worthwhile.
+    var fallback = PickupMode.fallbackInterval
     /// No claim of a single job is sent before this moment, because the last one brought no job.
     private(set) var singleDue: UInt64 = 0
     /// No survey is sent before this moment.
@@ -28,7 +32,9 @@ struct PollSchedule {
         // A claim waits for a survey that begins after the last one.
         let isAwaited = hold.since > began && hold.until > hold.since
         let pause =
-            isAwaited ? SurveyPace.quickInterval : surveys.pause(isWanted: wantsSurvey, hasRoom: hasRoom)
+            isAwaited
+            ? SurveyPace.quickInterval
+            : surveys.pause(isWanted: wantsSurvey, hasRoom: hasRoom, fallback: fallback)
         return max(began + pause, earliestSurvey)
     }
 

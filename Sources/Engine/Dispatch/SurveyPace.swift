@@ -38,8 +38,10 @@ struct SurveyPace {
     ///
     /// Surveys take at most 2 % of the time, or 5 % after notifications, within bounds. If the last one has not covered
     /// all tracks, only its cost counts.
-    func pause(isWanted: Bool, hasRoom: Bool) -> UInt64 {
-        let interval = hasRoom ? PickupMode.fallbackInterval : SurveyPace.interval
+    ///
+    /// - Parameter fallback: the interval while slots are free.
+    func pause(isWanted: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval) -> UInt64 {
+        let interval = hasRoom ? fallback : SurveyPace.interval
         let share = isWanted && hasRoom || !isWhole ? SurveyPace.shortRest : SurveyPace.rest
         let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
         return max(least, min(share * cost, SurveyPace.longestRest))

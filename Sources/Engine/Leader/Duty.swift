@@ -17,8 +17,8 @@ enum Tag {
     /// The jobs session: an exchange's finish and claim, a preparation, and a question about locked rows. Their numbers
     /// begin at 1, so the constants may use the tags 0 to 3.
     ///
-    /// The constants stand for the short lock timeout, the schema check, the enlisting and the sign-off. The last two
-    /// are the question about a silent duties session and the question about remaining work.
+    /// The constants stand for the short lock timeout, the schema check, the enlisting and the sign-off. The last three
+    /// are the question about a silent duties session, the question about remaining work, and a change of listening.
     static func finish(_ number: UInt64) -> UInt64 { number << 2 }
     static func claim(_ number: UInt64) -> UInt64 { number << 2 | 1 }
     static func preparation(_ number: UInt64) -> UInt64 { number << 2 | 2 }
@@ -29,6 +29,7 @@ enum Tag {
     static let leave: UInt64 = 3
     static let askAfterDuties: UInt64 = .max
     static let workLeft: UInt64 = .max - 1
+    static let listening: UInt64 = .max - 2
 
     /// The callbacks session: the time limit, conclusions, and a job's hooks before its call.
     static let limitTime: UInt64 = 0

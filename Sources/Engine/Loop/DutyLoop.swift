@@ -94,8 +94,7 @@ final class DutyLoop {
             StoreCalls.worker(worker, into: &shared.parameters)
             duties.send(.takeAborts, StoreStatement.takeAborts)
         }
-        // The leader renews its lease of 10 s every 3 s. The other workers ask every second.
-        if isDue(&duties.schedule.lead, leader.leads ? 3 * Schedule.leadInterval : Schedule.leadInterval) {
+        if isDue(&duties.schedule.lead, leadInterval) {
             StoreCalls.worker(worker, into: &shared.parameters)
             duties.send(.lead, StoreStatement.lead)
         }
@@ -135,6 +134,13 @@ final class DutyLoop {
         return earliest([
             scheduled, credentials.deadline, duties.awaits(.settle) ? nil : duties.trees.due, leader.tickDue,
         ])
+    }
+
+    /// The leader renews its lease of 10 s every 3 s. The other workers ask every second, or every 5 s while enough of
+    /// them are awake.
+    private var leadInterval: UInt64 {
+        if leader.leads { return 3 * Schedule.leadInterval }
+        return shared.dispatcher.claims.isStandingBy ? 5 * Schedule.leadInterval : Schedule.leadInterval
     }
 
     /// Whether the database may have rows of long calls, or may need them.

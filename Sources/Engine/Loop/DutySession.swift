@@ -7,16 +7,21 @@ internal import PGClient
 /// Sends duties on their session, and knows which of their answers are awaited.
 final class DutySession {
     let session: Session
+    /// The session that receives the notifications.
+    private let jobs: Session
     private let shared: SharedState
     private var underWay: Set<Duty> = []
+    /// Whether the jobs session receives notifications. Each new connection does.
+    private var isReceiving = true
     /// When each duty is due next.
     var schedule = Schedule()
     /// When batches and chains are settled next.
     var trees = TreeCursor()
 
     /// Duties of a session that is not connected.
-    init(_ session: Session, _ shared: SharedState) {
+    init(_ session: Session, jobs: Session, _ shared: SharedState) {
         self.session = session
+        self.jobs = jobs
         self.shared = shared
     }
 
@@ -61,10 +66,29 @@ final class DutySession {
     func apply(_ change: PickupMode.Change) {
         switch change {
         case .none: break
-        case .listen: setIdle(true)
+        case .listen:
+            receive(true)
+            setIdle(true)
         case .stopListening: setIdle(false)
+        case .standBy:
+            setIdle(false)
+            receive(false)
+        case .wake: receive(true)
         }
     }
+
+    /// Sets whether the jobs session receives notifications.
+    private func receive(_ receives: Bool) {
+        guard receives != isReceiving, jobs.isReady else { return }
+        shared.parameters.removeAll()
+        let statement = receives ? StoreStatement.listen : StoreStatement.unlisten
+        // After an error a `lost` event follows.
+        guard (try? jobs.send(statement, &shared.parameters, tag: Tag.listening)) != nil else { return }
+        isReceiving = receives
+    }
+
+    /// Records that the jobs session is lost.
+    func jobsConnectionLost() { isReceiving = true }
 
     /// Handles a notification about new jobs.
     func jobsAnnounced(_ announcement: Announcement = .unnamed) {

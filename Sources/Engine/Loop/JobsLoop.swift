@@ -63,6 +63,7 @@ final class JobsLoop {
         case .failed(let tag, let error): failed(tag, error)
         case .lost(_, let tags):
             once?.askingFailed()
+            duties.jobsConnectionLost()
             // Tags up to 3 belong to no exchange.
             shared.dispatcher.connectionLost(tags.filter { $0 > 3 }.map { $0 >> 2 }, now: now)
         case .notification(let notification): heard(notification)
@@ -98,7 +99,7 @@ final class JobsLoop {
         case Tag.enlist: enlisted(result)
         case Tag.schema: schema.seen(result)
         case Tag.leave: stop.endRun(.clean)
-        case Tag.shortLockTimeout: break
+        case Tag.shortLockTimeout, Tag.listening: break
         case Tag.askAfterDuties: silence.dutiesIdle(result)
         case Tag.workLeft: once?.workLeftReturned(result.optionalText(0, PGValueColumn.value), leads: leader.leads)
         default:
@@ -127,6 +128,10 @@ final class JobsLoop {
                 shared.dispatcher.backoff.rest(now: now)
             }
         case Tag.askAfterDuties: break
+        case Tag.listening:
+            // Without notifications the worker would find jobs late, so it begins anew.
+            shared.log(.statementFailed(verb: "listen", error: error))
+            session.abandon("listening failed", now: now)
         case Tag.workLeft:
             shared.log(.statementFailed(verb: "work_left", error: error))
             once?.askingFailed()

@@ -102,6 +102,7 @@ final class Registration {
     /// Sends a heartbeat.
     func beat() {
         guard !duties.awaits(.beat) else { return }
+        let claims = shared.dispatcher.claims
         let refused = shared.dispatcher.backoff.waiting(shared.dispatcher.writes).map { waiting in
             (
                 count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
@@ -112,7 +113,8 @@ final class Registration {
         StoreCalls.beat(
             worker: shared.dispatcher.worker, inFlight: shared.dispatcher.slots.inUse,
             isDraining: shared.dispatcher.isDraining,
-            isListening: shared.dispatcher.claims.isListening, start: startID, wal: home.wal, refused: refused,
+            isListening: claims.asksForPeers ? claims.isListening : nil, start: startID, wal: home.wal,
+            refused: refused,
             judgements: (
                 shared.dispatcher.judging.count,
                 shared.dispatcher.judging.oldest.map { Int64(clamping: (now - min(now, $0)) / 1_000_000) },
@@ -127,6 +129,12 @@ final class Registration {
         if result.bool(0, BeatColumn.isEnlisted) {
             liveness.beatConfirmed()
             home.heard(wal: result.int64(0, BeatColumn.wal))
+            guard !result.isNull(0, BeatColumn.peers) else { return }
+            duties.apply(
+                shared.dispatcher.claims.peersCounted(
+                    listeners: Int(result.int32(0, BeatColumn.listeners)),
+                    peers: Int(result.int32(0, BeatColumn.peers)),
+                    now: now))
         } else if !stop.isLeaving {
             enlist()
         }

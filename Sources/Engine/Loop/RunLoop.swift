@@ -59,7 +59,7 @@ public final class RunLoop {
             Session($0, plan.settings(of: $0), agent: agent, log: configuration.log)
         }
         let jobsSession = sessions[.jobs]
-        let dutySession = DutySession(sessions[.duties], shared)
+        let dutySession = DutySession(sessions[.duties], jobs: jobsSession, shared)
         stop = StopSequence(shared, duties: dutySession, jobs: jobsSession)
         let schema = SchemaGuard(shared, jobs: jobsSession, stop: stop)
         let registration = Registration(shared, jobs: jobsSession, dutySession, stop)

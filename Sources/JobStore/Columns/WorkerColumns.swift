@@ -24,15 +24,17 @@ public enum EnlistColumn: Int, PGColumn {
     }
 }
 
-/// The columns of `beat`.
+/// The columns of `beat` and `count_peers`.
 public enum BeatColumn: Int, PGColumn {
-    case isEnlisted, wal
+    case isEnlisted, wal, listeners, peers
 
     /// The column in the SELECT list.
     public var sql: StaticString {
         switch self {
         case .isEnlisted: "postrider_internal.beat($1,$2,$3,$4,$5::uuid,$6,$7,$8,$9,$10,$11,$12) as is_enlisted"
         case .wal: "(pg_current_wal_flush_lsn() - '0/0')::bigint as wal"
+        case .listeners: "listeners"
+        case .peers: "peers"
         }
     }
 }
