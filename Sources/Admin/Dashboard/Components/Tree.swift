@@ -5,9 +5,14 @@ struct Tree {
     /// One job of the tree.
     struct Node: Sendable {
         let id: Int64
-        /// Its name, its call, or its kind.
-        let words: String
+        /// `request`, `batch` or `chain`.
+        let kind: String
+        let name: String?
+        /// Method and URL of a request, secrets masked.
+        let call: String?
         let state: String
+        /// Whether the answer came from the cache.
+        var isCached = false
         /// The place among the members of its parent; nil: a root.
         var position: Int32?
         /// Why it failed; nil: it did not.
@@ -16,13 +21,16 @@ struct Tree {
         /// Whether this is the job of the page.
         var isHere = false
         var children: [Entry] = []
+
+        /// Its name, and its call or its kind.
+        var words: String { [name, call ?? kind].compactMap(\.self).joined(separator: " ") }
     }
 
     /// A job, or jobs that are left out.
     enum Entry: Sendable {
         case node(Node)
-        /// The words for members that are not shown, and the path of a list with them.
-        case more(words: String, path: String)
+        /// The words for members that are not shown, the path of a list with them, and their number if it is known.
+        case more(words: String, path: String, count: Int64?)
     }
 
     let root: Node
@@ -34,7 +42,7 @@ struct Tree {
 
     private func write(_ entry: Entry, to html: inout HTML) {
         switch entry {
-        case .more(let words, let path):
+        case .more(let words, let path, _):
             html.element("li", ["class": "more"]) { $0.element("a", ["href": path], words) }
         case .node(let node):
             html.element("li") { html in
