@@ -67,6 +67,19 @@ struct ComponentTests {
         ] { #expect(html.markup.contains(part), "\(part) in \(html.markup)") }
     }
 
+    @Test func `a field suggests names, and a name cannot break out of the list`() {
+        var html = HTML()
+        FilterBar(
+            path: "/jobs", fields: [.init("lane", "lane"), .init("tag", "tag")], shown: 2, values: [],
+            suggestions: SuggestedNames(["lane": ["a", #""><script>alert(1)</script>"#]])
+        ).write(to: &html)
+        for part in [
+            #"<input name="lane" value="" list="names-lane"><datalist id="names-lane"><option value="a">"#,
+            #"<option value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"></datalist>"#,
+            #"<input name="tag" value="" autocomplete="off">"#,
+        ] { #expect(html.markup.contains(part), "\(part) in \(html.markup)") }
+    }
+
     @Test func `a link to an act leads to the page that confirms it`() {
         var html = HTML()
         html.actions([])

@@ -7859,6 +7859,19 @@ CREATE FUNCTION postrider_internal.submit_tick(p_schedule postrider.schedules, p
 REVOKE ALL ON FUNCTION postrider_internal.submit_tick FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.submit_tick TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.suggested_names(p_filters text[], p_limit integer) RETURNS TABLE(filter text, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_custom_plan'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.suggested_names FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.suggested_names TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.survey(p_queues text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 1000000, p_newest integer DEFAULT NULL::integer, p_above integer DEFAULT NULL::integer) RETURNS TABLE(track integer, priority smallint, first_seq bigint, lane integer, has_more boolean)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'

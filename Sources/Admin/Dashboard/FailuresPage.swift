@@ -10,6 +10,7 @@ struct FailuresPage: DashboardPage {
 
     private let filters: PageFilters
     private let groups: FailureGroups
+    private let bar: FilterBar
     private let acts: Bool
 
     let title = "Failures"
@@ -24,10 +25,12 @@ struct FailuresPage: DashboardPage {
         var parameters = PGParameters()
         let filter = filters.jobFilter(limit: 1).json(&parameters)
         groups = try FailureGroups(filter, window: FailuresPage.window, connection, parameters)
+        bar = try JobsPage.bar(
+            "/failures", shown: 7, filters, states: FailuresPage.states, hasLimit: false, connection)
     }
 
     func write(to html: inout HTML) {
-        JobsPage.bar("/failures", shown: 7, filters, states: FailuresPage.states, hasLimit: false).write(to: &html)
+        bar.write(to: &html)
         let isFiltered = !filters.values.isEmpty
         groups.write(
             title: "", filters: filters.ofJobs, acts: acts,

@@ -12,6 +12,7 @@ struct JobsPage: DashboardPage {
     private let table: ViewTable
     /// See `JobSearch`.
     private let reached: Int64?
+    private let bar: FilterBar
     private let acts: Bool
 
     let title = "Jobs"
@@ -38,10 +39,11 @@ struct JobsPage: DashboardPage {
                 ? "No job matches these filters." : "There is no job yet. Insert one:",
             example: isFiltered ? nil : JobsPage.example)
         rows = try table.read(connection, parameters)
+        bar = try JobsPage.bar("/jobs", shown: 7, filters, states: JobFilter.states, hasLimit: true, connection)
     }
 
     func write(to html: inout HTML) {
-        JobsPage.bar("/jobs", shown: 7, filters, states: JobFilter.states, hasLimit: true).write(to: &html)
+        bar.write(to: &html)
         if acts && !rows.isEmpty { html.actions(links) }
         table.write(rows, to: &html)
         writePaging(to: &html)
@@ -86,7 +88,10 @@ struct JobsPage: DashboardPage {
     }
 
     /// The filter form of a list of jobs or failures.
-    static func bar(_ path: String, shown: Int, _ filters: PageFilters, states: [String], hasLimit: Bool) -> FilterBar {
+    static func bar(
+        _ path: String, shown: Int, _ filters: PageFilters, states: [String], hasLimit: Bool,
+        _ connection: borrowing PGConnection
+    ) throws(PGError) -> FilterBar {
         var fields: [FilterBar.Field] = [
             .init("state", "state", .choice(states)), .init("queue", "queue"), .init("service", "service"),
             .init("lane", "lane"),
@@ -96,7 +101,9 @@ struct JobsPage: DashboardPage {
             .init("since", "since (UTC)", .time), .init("until", "until (UTC)", .time),
         ]
         if hasLimit { fields.append(.init("limit", "at most", .number(PageFilters.limits))) }
-        return FilterBar(path: path, fields: fields, shown: shown, values: filters.values.filter { $0.0 != "before" })
+        return FilterBar(
+            path: path, fields: fields, shown: shown, values: filters.values.filter { $0.0 != "before" },
+            suggestions: try SuggestedNames(for: fields, connection))
     }
 
     private static let example = """

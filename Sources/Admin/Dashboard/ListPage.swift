@@ -40,6 +40,7 @@ struct ListPage: DashboardPage {
     private let filters: PageFilters
     private let tables: [(table: ViewTable, rows: ViewTable.Rows)]
     private let charts: TimeCharts?
+    private let suggestions: SuggestedNames
 
     /// The page at a path; nil if the path is unknown.
     init?(
@@ -58,6 +59,7 @@ struct ListPage: DashboardPage {
         self.tables = tables
         let isCharted = plan.charted.map { filters[$0] != nil } ?? false
         charts = isCharted ? try TimeCharts(path, filters, connection) : nil
+        suggestions = try SuggestedNames(for: plan.fields, connection)
     }
 
     var title: String { plan.title }
@@ -91,7 +93,8 @@ struct ListPage: DashboardPage {
         if !plan.fields.isEmpty {
             FilterBar(
                 path: path, fields: plan.fields, shown: plan.fields.count,
-                values: filters.values.filter { value in plan.fields.contains { $0.name == value.0 } }
+                values: filters.values.filter { value in plan.fields.contains { $0.name == value.0 } },
+                suggestions: suggestions
             ).write(to: &html)
         }
         for (table, rows) in tables { table.write(rows, to: &html) }

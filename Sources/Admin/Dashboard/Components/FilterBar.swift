@@ -38,6 +38,8 @@ struct FilterBar: Sendable {
     let shown: Int
     /// The valid filters that are set.
     let values: [(String, String)]
+    /// What the fields with a text suggest.
+    var suggestions = SuggestedNames()
 
     func write(to html: inout HTML) {
         html.element("form", ["class": "filter", "action": path]) { html in
@@ -85,8 +87,7 @@ struct FilterBar: Sendable {
                         html.element("option", word == value(field.name) ? ["selected": ""] : [:], word)
                     }
                 }
-            case .text:
-                html.open("input", ["name": field.name, "value": value(field.name) ?? "", "autocomplete": "off"])
+            case .text: writeText(field, to: &html)
             case .number(let range):
                 html.open(
                     "input",
@@ -102,6 +103,20 @@ struct FilterBar: Sendable {
                         "autocomplete": "off",
                     ])
             }
+        }
+    }
+
+    /// Adds a field for any text. With `autocomplete="off"`, some browsers would hide its suggestions.
+    private func writeText(_ field: Field, to html: inout HTML) {
+        let names = suggestions[field.name]
+        guard !names.isEmpty else {
+            return html.open(
+                "input", ["name": field.name, "value": value(field.name) ?? "", "autocomplete": "off"])
+        }
+        let list = "names-\(field.name)"
+        html.open("input", ["name": field.name, "value": value(field.name) ?? "", "list": list])
+        html.element("datalist", ["id": list]) { html in
+            for name in names { html.open("option", ["value": name]) }
         }
     }
 }
