@@ -7,6 +7,7 @@ struct AdminRequest: Equatable, Sendable {
     /// The decoded path, without the query.
     var path: String
     /// The decoded arguments of the query. An empty one counts as absent. If a name repeats, the first value counts.
+    /// Only values of `ids` are joined, by commas: each ticked box of a list sends one.
     var arguments: [String: String] = [:]
     /// The header `Host`.
     var host: String?
@@ -23,8 +24,9 @@ struct AdminRequest: Equatable, Sendable {
     /// The body of a POST; nil for GET and HEAD.
     var form: [UInt8]?
 
-    /// Further arguments are not read.
-    private static let mostArguments: Int32 = 50
+    /// Further arguments are not read. Of ticked boxes, more than `TickedJobs` accepts are read, so that too many are
+    /// an error and none is left out in silence.
+    private static let mostArguments = Int32(TickedJobs.most + 100)
 }
 
 extension AdminRequest {
@@ -51,7 +53,12 @@ extension AdminRequest {
             guard unsafe chttpserver_argument(exchange, index, &name, &value), let name = unsafe name else { break }
             let key = unsafe String(cString: name)
             let text = unsafe value.map { unsafe String(cString: $0) } ?? ""
-            if !text.isEmpty, arguments[key] == nil { arguments[key] = text }
+            guard !text.isEmpty else { continue }
+            if let before = arguments[key] {
+                if key == TickedJobs.field { arguments[key] = "\(before),\(text)" }
+            } else {
+                arguments[key] = text
+            }
         }
     }
 }

@@ -21,7 +21,10 @@
 // People and collectors of metrics read the pages. Each connection has a thread, 256 KiB of stack, and a timeout of 10
 // s without a byte. One address gets at most half of the connections. If all of them or all connections are taken, a
 // new connection ends another one. So a health probe is answered even if other clients of its address hold them all.
-enum { CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10 };
+// REQUEST_BYTES holds the request line, the headers, and 64 bytes for each argument: 600 ticked boxes need 60 KB.
+enum {
+    CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10, REQUEST_BYTES = 96 << 10
+};
 
 struct chttpserver_exchange {
     struct MHD_Connection *connection;
@@ -244,7 +247,7 @@ int chttpserver_start(
     the_server.daemon = MHD_start_daemon(
         flags, port, NULL, NULL, request, NULL, MHD_OPTION_SOCK_ADDR, found->ai_addr, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)PLACES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_THREAD_STACK_SIZE,
-        (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        (size_t)STACK_BYTES, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         request_ended, NULL, MHD_OPTION_END);
     int error = errno;
     freeaddrinfo(found);

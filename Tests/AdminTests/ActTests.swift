@@ -30,7 +30,10 @@ struct ActTests {
             (["do": "reschedule", "id": "1", "run_at": "infinity"], "run_at"), (["do": "run-schedule"], "schedule"),
             (["do": "switch-server", "service": "a", "environment": "b"], "position"),
             (["do": "switch-server", "service": "a", "environment": "b", "position": "x"], "position"),
-            (["do": "log-out"], "credential"),
+            (["do": "log-out"], "credential"), (["do": "retry", "ids": "1,x"], "ids"),
+            (["do": "retry", "ids": "0"], "ids"), (["do": "retry", "ids": ","], "ids"),
+            (["do": "retry", "ids": "1;drop"], "ids"),
+            (["do": "retry", "ids": (1...501).map { "\($0)" }.joined(separator: ",")], "ids"),
         ] as [([String: String], String)])
     func `a defect names its field`(fields: [String: String], field: String) {
         let error = #expect(throws: ActDefect.self) { try Act(fields) }
@@ -85,6 +88,15 @@ struct ActTests {
                 "select postrider.retry_failed(queue => 'mail', error_code => 'timeout');"
             ),
             (
+                ["do": "cancel", "ids": "7,5,7"],
+                """
+                select postrider.cancel(s.id)
+                  from postrider.job_status s
+                 where s.id in (5, 7)
+                   and s.state in ('running', 'scheduled', 'waiting', 'ready');
+                """
+            ),
+            (
                 ["do": "retry", "service": "api", "status": "503"],
                 """
                 select postrider.retry(s.id)
@@ -107,6 +119,8 @@ struct ActTests {
         let bulk = try Act(["do": "retry", "state": "failed", "lane": "x", "until": "2027-01-01"])
         #expect(bulk.targetJSON() == #"{"state": "failed", "lane": "x", "until": "2027-01-01"}"#)
         #expect(bulk.time == nil)
+        let ticked = try Act(["do": "cancel", "ids": "7,5,7"])
+        #expect(ticked.targetJSON() == #"{"ids": [5,7]}"# && ticked.subject == "do=cancel&ids=5%2C7")
     }
 
     @Test(

@@ -80,6 +80,25 @@ struct ComponentTests {
         ] { #expect(html.markup.contains(part), "\(part) in \(html.markup)") }
     }
 
+    @Test func `a list has a box for each job, one for all, and the acts that fit a state`() {
+        let table = ViewTable(
+            title: "", columns: [Column("job", .job, "s.id"), Column("state", .state, "s.state")], source: "")
+        func markup(_ rows: [[String?]]) -> String {
+            var html = HTML()
+            TickForm(rows, table).write(to: &html)
+            return html.markup
+        }
+        let page = markup([["9", "failed"], ["8", "ready"]])
+        for part in [
+            #"<form class="ticks" action="/act">"#, #"value="9,8" data-all=""> all 2 on this page"#,
+            #"<button name="do" value="retry">Retry ticked</button>"#, #"value="cancel""#, #"value="reschedule""#,
+            #"<input type="checkbox" name="ids" value="8" aria-label="job 8, ready">"#,
+        ] { #expect(page.contains(part), "\(part) in \(page)") }
+        let ended = markup([["9", "failed"]])
+        #expect(!ended.contains("cancel") && !ended.contains("data-all"), "\(ended)")
+        #expect(!markup([["9", "expired"]]).contains("<form"))
+    }
+
     @Test func `a link to an act leads to the page that confirms it`() {
         var html = HTML()
         html.actions([])

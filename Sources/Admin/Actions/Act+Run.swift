@@ -16,15 +16,19 @@ public struct AdminAction: Equatable, Sendable {
 }
 
 extension Act {
-    /// Does an act on one object and logs it, both in the current transaction.
+    /// Does an act on one object, or on the ticked jobs, and logs it, both in the current transaction.
     ///
     /// - Returns: the act for the log; nil if there was nothing to do.
     func run(as actor: AdminLogin, _ connection: borrowing PGConnection) throws(PGError) -> AdminAction? {
         var extra: [FormField] = []
+        var count: Int64 = 1
         switch target {
         case .job(let id):
             guard try change(job: id, actor, connection) else { return nil }
         case .jobs: return nil
+        case .ticked(let jobs):
+            count = try jobs.change(self, actor, connection)
+            guard count > 0 else { return nil }
         case .queue(let name):
             try call(kind == .pauseQueue ? "postrider.pause_queue($1)" : "postrider.resume_queue($1)", name, connection)
         case .lane(let name):
@@ -48,7 +52,7 @@ extension Act {
             _ = try connection.query("select postrider.switch_server($1, $2, $3)", &parameters)
         case .credential(let name): try call("postrider.log_out($1)", name, connection)
         }
-        let action = AdminAction(actor: actor.name, action: kind.rawValue, target: targetJSON(extra), count: 1)
+        let action = AdminAction(actor: actor.name, action: kind.rawValue, target: targetJSON(extra), count: count)
         _ = try action.record(connection)
         return action
     }

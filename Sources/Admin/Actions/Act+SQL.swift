@@ -12,6 +12,7 @@ extension Act {
             return kind == .reschedule
                 ? "select postrider.reschedule(\(id), \(at ?? "now()"));" : "select postrider.\(kind.rawValue)(\(id));"
         case .jobs(let selection): return statement(for: selection, at: at ?? "now()")
+        case .ticked(let jobs): return jobs.statement(kind, jobCall(at: at ?? "now()"))
         case .queue(let name):
             return "select postrider.\(kind == .pauseQueue ? "pause_queue" : "resume_queue")(\(quoted(name)));"
         case .lane(let name):
@@ -22,6 +23,11 @@ extension Act {
             return "select postrider.switch_server(\(quoted(service)), \(position), \(quoted(environment)));"
         case .credential(let name): return "select postrider.log_out(\(quoted(name)));"
         }
+    }
+
+    /// The function for a job of `job_status s`.
+    private func jobCall(at time: String) -> String {
+        kind == .reschedule ? "postrider.reschedule(s.id, \(time))" : "postrider.\(kind.rawValue)(s.id)"
     }
 
     private func statement(for selection: JobSelection, at time: String) -> String {
@@ -38,11 +44,10 @@ extension Act {
         {
             return short
         }
-        let function =
-            kind == .reschedule ? "postrider.reschedule(s.id, \(time))" : "postrider.\(kind.rawValue)(s.id)"
         let states = selection.states.map(SQLText.quoted).joined(separator: ", ")
         let conditions = ["s.state in (\(states))"] + fields.compactMap(Act.condition)
-        return "select \(function)\n  from postrider.job_status s\n where \(conditions.joined(separator: "\n   and "));"
+        return
+            "select \(jobCall(at: time))\n  from postrider.job_status s\n where \(conditions.joined(separator: "\n   and "));"
     }
 
     private static func condition(_ field: FormField) -> String? {

@@ -21,6 +21,7 @@ struct Act: Equatable, Sendable {
     enum Target: Equatable, Sendable {
         case job(Int64)
         case jobs(JobSelection)
+        case ticked(TickedJobs)
         case queue(String)
         case lane(String)
         case schedule(String)
@@ -54,6 +55,8 @@ struct Act: Equatable, Sendable {
             if let text = fields["id"] {
                 guard let id = Int64(text), id > 0 else { throw ActDefect("id", "is not the id of a job") }
                 target = .job(id)
+            } else if let ids = fields[TickedJobs.field] {
+                target = .ticked(try TickedJobs(ids))
             } else {
                 target = .jobs(try JobSelection(fields, for: kind))
             }
@@ -83,6 +86,7 @@ struct Act: Equatable, Sendable {
         switch target {
         case .job(let id): [FormField("id", "\(id)")]
         case .jobs(let selection): selection.fields
+        case .ticked(let jobs): [FormField(TickedJobs.field, jobs.text)]
         case .queue(let name): [FormField("queue", name)]
         case .lane(let name): [FormField("lane", name)]
         case .schedule(let name): [FormField("schedule", name)]
@@ -104,8 +108,13 @@ struct Act: Equatable, Sendable {
     func targetJSON(_ extra: [FormField] = []) -> String {
         let times = zip([timeField].compactMap(\.self), [time].compactMap(\.self)).map { FormField($0, $1) }
         let members = (targetFields + times + extra).map { field in
-            let isNumber = ["id", "position", "job"].contains(field.name)
-            return "\(JSONText.quoted(field.name)): \(isNumber ? field.value : JSONText.quoted(field.value))"
+            let value =
+                switch field.name {
+                case "id", "position", "job": field.value
+                case "ids": "[\(field.value)]"
+                default: JSONText.quoted(field.value)
+                }
+            return "\(JSONText.quoted(field.name)): \(value)"
         }
         return "{\(members.joined(separator: ", "))}"
     }
@@ -123,6 +132,27 @@ struct Act: Equatable, Sendable {
     private static func time(_ text: String, _ field: String) throws(ActDefect) -> String {
         guard TimeForm.fits(text) else { throw ActDefect(field, "is not a time like 2027-01-31T18:30 (UTC)") }
         return text
+    }
+}
+
+extension Act.Kind {
+    /// The act on jobs, as a title begins with it.
+    var verb: String {
+        switch self {
+        case .cancel: "Cancel"
+        case .retry: "Retry"
+        default: "Reschedule"
+        }
+    }
+
+    /// What the act does to many jobs.
+    var effectOnMany: String {
+        switch self {
+        case .cancel:
+            "They end as cancelled, and running calls are aborted. A batch or chain ends with its members."
+        case .retry: "They run again, with max_attempts more attempts. A member runs again with its batch or chain."
+        default: "They run at another time."
+        }
     }
 }
 

@@ -26,6 +26,7 @@ struct ActPreview: Sendable {
         switch act.target {
         case .job(let id): self = try ActPreview.job(id, act.kind, connection)
         case .jobs(let selection): self = try ActPreview.jobs(selection, act.kind, connection)
+        case .ticked(let jobs): self = try jobs.preview(act.kind, connection)
         case .queue(let name): self = try ActPreview.queue(name, act.kind, connection)
         case .lane(let name): self = try ActPreview.lane(name, act.kind, connection)
         case .schedule(let name): self = try ActPreview.schedule(name, connection)
@@ -35,7 +36,8 @@ struct ActPreview: Sendable {
         }
     }
 
-    private init(_ title: String, _ sentence: String, _ button: String?, status: UInt32 = 200) {
+    /// An effect.
+    init(_ title: String, _ sentence: String, _ button: String?, status: UInt32 = 200) {
         self.title = title
         self.sentence = sentence
         self.button = button
@@ -57,7 +59,8 @@ struct ActPreview: Sendable {
         }
     }
 
-    private func with(_ facts: [Fact]) -> ActPreview {
+    /// The same effect with facts about the object.
+    func with(_ facts: [Fact]) -> ActPreview {
         var preview = self
         preview.facts = facts
         return preview
@@ -75,7 +78,7 @@ extension ActPreview {
     private static func job(
         _ id: Int64, _ kind: Act.Kind, _ connection: borrowing PGConnection
     ) throws(PGError) -> ActPreview {
-        let verb = verb(kind)
+        let verb = kind.verb
         let found = try facts(
             [
                 "state": "s.state", "kind": "s.kind", "queue": "s.queue", "lane": "s.lane",
@@ -129,33 +132,18 @@ extension ActPreview {
             guard found > 0 else { continue }
             counts.append(Fact(name: state, value: Column.grouped("\(found)") + (isCut ? " or more" : "")))
         }
-        let verb = verb(kind)
+        let verb = kind.verb
         let filter = selection.fields.map { Fact(name: $0.name, value: $0.value) }
         guard count > 0 else {
             return ActPreview("\(verb) jobs", "This act can change none of the matching jobs.", nil).with(filter)
         }
         let number = isMore ? "more than \(Column.grouped("\(max(count, 10_000))"))" : Column.grouped("\(count)")
         let jobs = count == 1 && !isMore ? "1 job" : "\(number) jobs"
-        let effect =
-            switch kind {
-            case .cancel:
-                "They end as cancelled, and running calls are aborted. A batch or chain ends with its members."
-            case .retry: "They run again, with max_attempts more attempts. A member runs again with its batch or chain."
-            default: "They run at another time."
-            }
-        var sentence = "This changes \(jobs), 500 at a time; you can stop it. \(effect)"
+        var sentence = "This changes \(jobs), 500 at a time; you can stop it. \(kind.effectOnMany)"
         if kind == .retry, !selection.repeatsDoubtfulJobs {
             sentence += " Jobs with delivery at_most_once on which a server may have acted are left out."
         }
         return ActPreview("\(verb) \(jobs)", sentence, "\(verb) \(jobs)").with(filter + counts)
-    }
-
-    private static func verb(_ kind: Act.Kind) -> String {
-        switch kind {
-        case .cancel: "Cancel"
-        case .retry: "Retry"
-        default: "Reschedule"
-        }
     }
 }
 

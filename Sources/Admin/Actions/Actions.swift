@@ -102,6 +102,14 @@ final class Actions: Sendable {
         return run(act, actor, back)
     }
 
+    private static func reasonForNothing(_ act: Act) -> String {
+        switch act.target {
+        case .schedule: "No job was made: its last job has not ended, or an unfinished job has its dedupe_key."
+        case .ticked: "None of the ticked jobs could take the act."
+        default: "The job had ended before."
+        }
+    }
+
     private static let usedForm =
         "This form was used, is older than an hour, or is not from this worker. Open the page again."
 
@@ -109,13 +117,15 @@ final class Actions: Sendable {
         do throws(PGError) {
             let action = try database.run { connection throws(PGError) in try act.run(as: actor, connection) }
             guard let action else {
-                let reason =
-                    act.kind == .runSchedule
-                    ? "No job was made: its last job has not ended, or an unfinished job has its dedupe_key."
-                    : "The job had ended before."
-                return ActPage.message(409, "Nothing to do", reason, link: (back, "Back"))
+                return ActPage.message(409, "Nothing to do", Actions.reasonForNothing(act), link: (back, "Back"))
             }
             report(action)
+            if case .ticked(let jobs) = act.target, action.count < jobs.ids.count {
+                return ActPage.message(
+                    200, "\(action.count) of \(jobs.ids.count) changed",
+                    "The others could not take the act, or are members of a batch or chain that changed as a whole.",
+                    link: (back, "Back"))
+            }
             return ActPage.redirect(to: back)
         } catch {
             return ActPage.failure(error, field: act.timeField ?? Act.kindField, back: back)

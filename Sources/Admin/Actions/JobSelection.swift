@@ -21,7 +21,7 @@ struct JobSelection: Equatable, Sendable {
     init(_ fields: [String: String], for kind: Act.Kind) throws(ActDefect) {
         let filters = PageFilters(ofJobs: fields)
         guard !filters.values.isEmpty else {
-            throw ActDefect("id", "is missing: give the id of a job, or a filter such as queue")
+            throw ActDefect("id", "is missing: tick jobs in a list, or give an id or a filter such as queue")
         }
         if let text = fields["status"], !(Int(text).map((100...999).contains) ?? false) {
             throw ActDefect("status", "is not an HTTP status")
@@ -41,7 +41,8 @@ struct JobSelection: Equatable, Sendable {
         self.fields = filters.values.map { FormField($0.0, $0.1) }
     }
 
-    private static func states(for kind: Act.Kind) -> [String] {
+    /// The states of jobs that an act can change.
+    static func states(for kind: Act.Kind) -> [String] {
         switch kind {
         case .cancel: ["running", "scheduled", "waiting", "ready"]
         case .reschedule: ["scheduled", "ready"]

@@ -44,8 +44,12 @@ struct JobsPage: DashboardPage {
 
     func write(to html: inout HTML) {
         bar.write(to: &html)
-        if acts && !rows.isEmpty { html.actions(links) }
-        table.write(rows, to: &html)
+        guard acts && !rows.isEmpty else {
+            table.write(rows, to: &html)
+            return writePaging(to: &html)
+        }
+        html.actions(links)
+        TickForm(rows, table).write(to: &html)
         writePaging(to: &html)
     }
 

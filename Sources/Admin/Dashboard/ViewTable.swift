@@ -23,6 +23,9 @@ struct ViewTable: Sendable {
     var example: String?
     /// Links behind each row.
     var links: (@Sendable (Row) -> [RowLink])?
+    /// Whether each row begins with a box, whose value is the id of the job in the column `job`. A `TickForm` is around
+    /// the table.
+    var hasTicks = false
 
     /// A link behind a row.
     struct RowLink: Sendable {
@@ -83,6 +86,11 @@ struct ViewTable: Sendable {
                 html.element("table") { html in
                     html.element("thead") { html in
                         html.element("tr") { html in
+                            if hasTicks {
+                                html.element("th", ["scope": "col"]) {
+                                    $0.element("span", ["class": "hidden"], "ticked")
+                                }
+                            }
                             for index in shown {
                                 html.element(
                                     "th", ["class": columns[index].alignment, "scope": "col"], columns[index].title)
@@ -93,8 +101,10 @@ struct ViewTable: Sendable {
                     html.element("tbody") { html in
                         for row in rows.prefix(limit ?? rows.count) {
                             html.element("tr") { html in
+                                let named = Row(columns: columns, values: row)
+                                if hasTicks { TickForm.writeBox(named, to: &html) }
                                 for index in shown { write(row[index], columns[index], to: &html) }
-                                if let links { write(links(Row(columns: columns, values: row)), to: &html) }
+                                if let links { write(links(named), to: &html) }
                             }
                         }
                     }

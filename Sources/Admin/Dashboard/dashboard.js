@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// It does two things. Pages are complete without it.
+// It does three things. Pages are complete without it.
 // - It replaces the main element of a live page by a fresh one every five seconds. It skips a turn while the page is
-//   hidden, text is selected, or a field has the focus. The server marks live pages with data-live: all pages except
+//   hidden, text is selected, a box is ticked, or a field has the focus. The server marks live pages with data-live: all pages except
 //   those of ended or missing jobs and of unknown paths.
 // - It copies texts: a button with data-copy copies the pre of its figure. The style sheet shows such buttons only if
 //   the root element has data-script.
+// - It keeps the box for all jobs of a list and the boxes of the rows in step, and counts the ticked jobs.
 "use strict";
 
 let isLoading = false;
 
 function isInUse(main) {
-  return !getSelection().isCollapsed
+  return !getSelection().isCollapsed || main.querySelector(".ticks :checked") !== null
     || (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
 }
 
@@ -103,6 +104,32 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copy]");
   if (button) copy(button);
 });
+
+function showTicks(form, changed) {
+  const all = form.querySelector("[data-all]");
+  const rows = form.querySelectorAll(".tick input");
+  if (changed === all) rows.forEach((box) => { box.checked = all.checked; });
+  const count = form.querySelectorAll(".tick :checked").length;
+  if (all) {
+    all.checked = count === rows.length;
+    all.indeterminate = count > 0 && count < rows.length;
+  }
+  form.querySelector("output").textContent = count > 0 ? `${count} ticked. The list stands still.` : "";
+}
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("form.ticks");
+  if (form) showTicks(form, event.target);
+});
+
+// Each id is sent once, and all in one argument: a request line has a bounded length.
+document.addEventListener("formdata", (event) => {
+  const ids = event.formData.getAll("ids").flatMap((text) => text.split(","));
+  if (ids.length > 1) event.formData.set("ids", [...new Set(ids)].join(","));
+});
+
+// A browser may show a list again with the boxes that were ticked.
+document.querySelectorAll("form.ticks").forEach((form) => showTicks(form, null));
 
 document.body.append(announcer);
 document.documentElement.toggleAttribute("data-script", true);

@@ -13,10 +13,10 @@ enum JobRoute {
         switch parts.dropFirst().map(String.init) {
         case []: return try JobPage(id, connection, acts: acts)
         case ["body"]: return try JobBody(id, connection)
-        case ["members"]: return try MembersPage(id, from: 0, connection)
+        case ["members"]: return try MembersPage(id, from: 0, acts: acts, connection)
         case let rest where rest.count == 2 && rest[0] == "members":
             return try Int32(rest[1]).map { position throws(PGError) in
-                try MembersPage(id, from: position, connection)
+                try MembersPage(id, from: position, acts: acts, connection)
             }
         default: return nil
         }

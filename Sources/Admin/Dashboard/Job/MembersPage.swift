@@ -9,6 +9,7 @@ struct MembersPage: DashboardPage {
     private let rows: ViewTable.Rows
     /// The first position of the page before; nil: this is the first page.
     private let before: Int32?
+    private let acts: Bool
 
     let path = "/jobs"
 
@@ -26,8 +27,11 @@ struct MembersPage: DashboardPage {
     }
 
     /// Reads the members from a position on.
-    init(_ id: Int64, from position: Int32, _ connection: borrowing PGConnection) throws(PGError) {
+    init(
+        _ id: Int64, from position: Int32, acts: Bool, _ connection: borrowing PGConnection
+    ) throws(PGError) {
         self.id = id
+        self.acts = acts
         head = try JobHead.read(id, connection)
         guard let head, !head.isRequest else {
             (rows, before) = ([], nil)
@@ -71,7 +75,12 @@ struct MembersPage: DashboardPage {
                 html.element("span", ["class": "note"], progress.words)
             }
         }
-        MembersPage.table.write(Array(rows.prefix(MembersPage.rowsOnPage)), to: &html)
+        let shown = Array(rows.prefix(MembersPage.rowsOnPage))
+        if acts {
+            TickForm(shown, MembersPage.table).write(to: &html)
+        } else {
+            MembersPage.table.write(shown, to: &html)
+        }
         html.element("p", ["class": "pager"]) { html in
             if let before { html.element("a", ["href": "/jobs/\(id)/members/\(before)"], "Earlier members") }
             if rows.count > MembersPage.rowsOnPage, let next = rows.last?[0] {
