@@ -7,7 +7,7 @@ struct AdminRequest: Equatable, Sendable {
     /// The decoded path, without the query.
     var path: String
     /// The decoded arguments of the query. An empty one counts as absent. If a name repeats, the first value counts.
-    /// Only values of `ids` are joined, by commas: each ticked box of a list sends one.
+    /// Only values of `ids` and `causes` are joined, by commas: each ticked box of a list sends one.
     var arguments: [String: String] = [:]
     /// The header `Host`.
     var host: String?
@@ -55,7 +55,7 @@ extension AdminRequest {
             let text = unsafe value.map { unsafe String(cString: $0) } ?? ""
             guard !text.isEmpty else { continue }
             if let before = arguments[key] {
-                if key == TickedJobs.field { arguments[key] = "\(before),\(text)" }
+                if [TickedJobs.field, TickedCauses.field].contains(key) { arguments[key] = "\(before),\(text)" }
             } else {
                 arguments[key] = text
             }

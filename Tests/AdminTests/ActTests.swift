@@ -31,6 +31,9 @@ struct ActTests {
             (["do": "switch-server", "service": "a", "environment": "b"], "position"),
             (["do": "switch-server", "service": "a", "environment": "b", "position": "x"], "position"),
             (["do": "log-out"], "credential"), (["do": "retry", "ids": "1,x"], "ids"),
+            (["do": "retry", "causes": ","], "causes"), (["do": "retry", "causes": "state=ready"], "state"),
+            (["do": "retry", "causes": "state=failed,id=1"], "id"), (["do": "retry", "causes": "lane=%zz"], "body"),
+            (["do": "retry", "causes": (1...11).map { "lane=\($0)" }.joined(separator: ",")], "causes"),
             (["do": "retry", "ids": "0"], "ids"), (["do": "retry", "ids": ","], "ids"),
             (["do": "retry", "ids": "1;drop"], "ids"),
             (["do": "retry", "ids": (1...501).map { "\($0)" }.joined(separator: ",")], "ids"),
@@ -120,6 +123,12 @@ struct ActTests {
         #expect(bulk.targetJSON() == #"{"state": "failed", "lane": "x", "until": "2027-01-01"}"#)
         #expect(bulk.time == nil)
         let ticked = try Act(["do": "cancel", "ids": "7,5,7"])
+        let causes = try Act(["do": "retry", "causes": "state=failed&lane=a%2Cb,state=unknown&lane=a%22"])
+        #expect(
+            causes.targetJSON()
+                == #"{"causes": [{"state": "failed", "lane": "a,b"}, {"state": "unknown", "lane": "a\""}]}"#)
+        guard case .causes(let list) = causes.target else { return #expect(Bool(false), "\(causes)") }
+        #expect(try TickedCauses(list.text, for: .retry) == list)
         #expect(ticked.targetJSON() == #"{"ids": [5,7]}"# && ticked.subject == "do=cancel&ids=5%2C7")
     }
 

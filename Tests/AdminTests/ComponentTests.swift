@@ -85,7 +85,7 @@ struct ComponentTests {
             title: "", columns: [Column("job", .job, "s.id"), Column("state", .state, "s.state")], source: "")
         func markup(_ rows: [[String?]]) -> String {
             var html = HTML()
-            TickForm(rows, table).write(to: &html)
+            TickForm(jobs: rows, table).write(to: &html)
             return html.markup
         }
         let page = markup([["9", "failed"], ["8", "ready"]])
@@ -97,6 +97,22 @@ struct ComponentTests {
         let ended = markup([["9", "failed"]])
         #expect(!ended.contains("cancel") && !ended.contains("data-all"), "\(ended)")
         #expect(!markup([["9", "expired"]]).contains("<form"))
+    }
+
+    @Test func `a list of causes has a box for each cause that can be retried, and its filters stay one value`() {
+        let table = ViewTable(
+            title: "", columns: [Column("lane", .text, "l"), Column("state", .state, "s")], source: "", limit: 3)
+        let rows: [[String?]] = [["a,b", "failed"], ["c&d", "failed"], ["e", "expired"], ["cut", "failed"]]
+        var html = HTML()
+        TickForm(causes: rows, table) { row in
+            row["state"] == "expired" ? nil : [("state", row["state"] ?? ""), ("lane", row["lane"] ?? "")]
+        }.write(to: &html)
+        for part in [
+            #"name="causes" value="state=failed&amp;lane=a%2Cb" aria-label="state failed, lane a,b">"#,
+            #"value="state=failed&amp;lane=a%2Cb,state=failed&amp;lane=c%26d" data-all=""> all 2 on this page"#,
+            #"<td class="tick"></td><td"#, "The first 3 rows",
+        ] { #expect(html.markup.contains(part), "\(part) in \(html.markup)") }
+        #expect(html.markup.matches(of: /type="checkbox"/).count == 3 && !html.markup.contains("value=\"cancel\""))
     }
 
     @Test func `a link to an act leads to the page that confirms it`() {

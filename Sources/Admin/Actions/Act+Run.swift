@@ -25,7 +25,7 @@ extension Act {
         switch target {
         case .job(let id):
             guard try change(job: id, actor, connection) else { return nil }
-        case .jobs: return nil
+        case .jobs, .causes: return nil
         case .ticked(let jobs):
             count = try jobs.change(self, actor, connection)
             guard count > 0 else { return nil }

@@ -12,6 +12,8 @@ extension Act {
             return kind == .reschedule
                 ? "select postrider.reschedule(\(id), \(at ?? "now()"));" : "select postrider.\(kind.rawValue)(\(id));"
         case .jobs(let selection): return statement(for: selection, at: at ?? "now()")
+        case .causes(let causes):
+            return causes.selections.map { statement(for: $0, at: at ?? "now()") }.joined(separator: "\n")
         case .ticked(let jobs): return jobs.statement(kind, jobCall(at: at ?? "now()"))
         case .queue(let name):
             return "select postrider.\(kind == .pauseQueue ? "pause_queue" : "resume_queue")(\(quoted(name)));"

@@ -22,6 +22,7 @@ struct Act: Equatable, Sendable {
         case job(Int64)
         case jobs(JobSelection)
         case ticked(TickedJobs)
+        case causes(TickedCauses)
         case queue(String)
         case lane(String)
         case schedule(String)
@@ -57,6 +58,8 @@ struct Act: Equatable, Sendable {
                 target = .job(id)
             } else if let ids = fields[TickedJobs.field] {
                 target = .ticked(try TickedJobs(ids))
+            } else if let causes = fields[TickedCauses.field] {
+                target = .causes(try TickedCauses(causes, for: kind))
             } else {
                 target = .jobs(try JobSelection(fields, for: kind))
             }
@@ -87,6 +90,7 @@ struct Act: Equatable, Sendable {
         case .job(let id): [FormField("id", "\(id)")]
         case .jobs(let selection): selection.fields
         case .ticked(let jobs): [FormField(TickedJobs.field, jobs.text)]
+        case .causes(let causes): [FormField(TickedCauses.field, causes.text)]
         case .queue(let name): [FormField("queue", name)]
         case .lane(let name): [FormField("lane", name)]
         case .schedule(let name): [FormField("schedule", name)]
@@ -107,7 +111,15 @@ struct Act: Equatable, Sendable {
     /// - Parameter extra: further members.
     func targetJSON(_ extra: [FormField] = []) -> String {
         let times = zip([timeField].compactMap(\.self), [time].compactMap(\.self)).map { FormField($0, $1) }
-        let members = (targetFields + times + extra).map { field in
+        if case .causes(let causes) = target {
+            let objects = causes.selections.map { Act.json($0.fields) }
+            return "{\(JSONText.quoted(TickedCauses.field)): [\(objects.joined(separator: ", "))]}"
+        }
+        return Act.json(targetFields + times + extra)
+    }
+
+    private static func json(_ fields: [FormField]) -> String {
+        let members = fields.map { field in
             let value =
                 switch field.name {
                 case "id", "position", "job": field.value

@@ -29,7 +29,7 @@ enum ActPage {
                     }
                 }
             }
-            if case .jobs = act.target, isOtherRunning {
+            if isOtherRunning, !act.selections.isEmpty {
                 html.element("p", ["class": "trouble"]) { html in
                     html.text("Another act on many jobs is under way. ")
                     html.element("a", ["href": Actions.progressPath], "Show it")
@@ -82,7 +82,7 @@ enum ActPage {
         _ status: UInt32, _ title: String, _ sentence: String, link: (path: String, label: String)? = nil
     ) -> AdminResponse {
         Shell.page(status: status, title: title, path: "", isLive: false, acts: true) { html in
-            html.element("p", ["class": "why trouble"], sentence)
+            html.element("p", ["class": status < 400 ? "why" : "why trouble"], sentence)
             if let link {
                 html.element("p", ["class": "actions"]) { $0.element("a", ["href": link.path], link.label) }
             }

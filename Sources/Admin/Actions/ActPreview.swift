@@ -25,7 +25,14 @@ struct ActPreview: Sendable {
     init(_ act: Act, _ connection: borrowing PGConnection) throws(PGError) {
         switch act.target {
         case .job(let id): self = try ActPreview.job(id, act.kind, connection)
-        case .jobs(let selection): self = try ActPreview.jobs(selection, act.kind, connection)
+        case .jobs(let selection):
+            let filter = selection.fields.map { Fact(name: $0.name, value: $0.value) }
+            self = try ActPreview.jobs(act, filter, connection)
+        case .causes(let causes):
+            let filters = causes.selections.map { selection in
+                Fact(name: "cause", value: TickedCauses.words(selection.fields.map { ($0.name, $0.value) }))
+            }
+            self = try ActPreview.jobs(act, filters, connection)
         case .ticked(let jobs): self = try jobs.preview(act.kind, connection)
         case .queue(let name): self = try ActPreview.queue(name, act.kind, connection)
         case .lane(let name): self = try ActPreview.lane(name, act.kind, connection)
@@ -114,36 +121,42 @@ extension ActPreview {
         return ActPreview("\(verb) job \(id)", sentence, "\(verb) job \(id)").with(found)
     }
 
+    /// An act on all jobs of one filter, or of several, which may overlap.
     private static func jobs(
-        _ selection: JobSelection, _ kind: Act.Kind, _ connection: borrowing PGConnection
+        _ act: Act, _ filter: [Fact], _ connection: borrowing PGConnection
     ) throws(PGError) -> ActPreview {
-        var counts: [Fact] = []
-        var count: Int64 = 0
+        let kind = act.kind
+        var counts: [String: Int64] = [:]
         var isMore = false
-        for state in selection.states {
+        // Counting ends at the first bound, because each count may walk over all failures.
+        for (selection, state) in act.selections.flatMap({ one in one.states.map { (one, $0) } })
+        where act.selections.count == 1 || !isMore {
             var parameters = PGParameters()
             let source = selection.filter(state: state).source(&parameters)
             let found = try connection.query(
                 "select count(*) as value from (select s.id \(source)) c", &parameters
             ).int64(0, PGValueColumn.value)
+            isMore = isMore || found >= Int64(JobSelection.mostCounted)
+            counts[state, default: 0] += found
+        }
+        let count = counts.values.reduce(0, +)
+        let facts = JobFilter.states.compactMap { state -> Fact? in
+            guard let found = counts[state], found > 0 else { return nil }
             let isCut = found >= Int64(JobSelection.mostCounted)
-            count += found
-            isMore = isMore || isCut
-            guard found > 0 else { continue }
-            counts.append(Fact(name: state, value: Column.grouped("\(found)") + (isCut ? " or more" : "")))
+            return Fact(name: state, value: Column.grouped("\(found)") + (isCut ? " or more" : ""))
         }
         let verb = kind.verb
-        let filter = selection.fields.map { Fact(name: $0.name, value: $0.value) }
         guard count > 0 else {
             return ActPreview("\(verb) jobs", "This act can change none of the matching jobs.", nil).with(filter)
         }
         let number = isMore ? "more than \(Column.grouped("\(max(count, 10_000))"))" : Column.grouped("\(count)")
         let jobs = count == 1 && !isMore ? "1 job" : "\(number) jobs"
-        var sentence = "This changes \(jobs), 500 at a time; you can stop it. \(kind.effectOnMany)"
-        if kind == .retry, !selection.repeatsDoubtfulJobs {
+        let bound = act.selections.count > 1 && !isMore ? "at most " : ""
+        var sentence = "This changes \(bound)\(jobs), 500 at a time; you can stop it. \(kind.effectOnMany)"
+        if kind == .retry, !act.selections.contains(where: \.repeatsDoubtfulJobs) {
             sentence += " Jobs with delivery at_most_once on which a server may have acted are left out."
         }
-        return ActPreview("\(verb) \(jobs)", sentence, "\(verb) \(jobs)").with(filter + counts)
+        return ActPreview("\(verb) \(jobs)", sentence, "\(verb) \(jobs)").with(filter + facts)
     }
 }
 

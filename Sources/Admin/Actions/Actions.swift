@@ -91,7 +91,7 @@ final class Actions: Sendable {
             return ActPage.refusal("This form was made for another act. Open the page again.")
         }
         guard tokens.take(token, from: actor.name) else { return ActPage.refusal(Actions.usedForm) }
-        if case .jobs = act.target {
+        if !act.selections.isEmpty {
             guard bulk.start(act, as: actor) else {
                 return ActPage.message(
                     409, "Not done", "Another act on many jobs is under way. Wait for its end, or stop it.",

@@ -6,7 +6,7 @@ internal import PGClient
 internal import Reactor
 internal import Synchronization
 
-/// An act on all jobs of a filter: it runs in steps on its own thread. One runs at a time.
+/// An act on all jobs of a filter, or of several filters in turn: it runs in steps on its own thread. One runs at a time.
 ///
 /// A step is one transaction, so no lock is held for long, and a stop loses nothing. Jobs that ended or were inserted
 /// after the start are left alone. Otherwise a job that is retried and fails again would be retried without end.
@@ -73,16 +73,12 @@ final class BulkRun: Sendable {
     private var mustStop: Bool { current.withLock { $0?.state == .stopping } }
 
     private func run(_ act: Act, _ actor: AdminLogin) {
-        guard case .jobs(let selection) = act.target else { return }
         do throws(PGError) {
-            let until = try startTime(selection)
-            // Members have higher ids than their batches and chains, which would fail by the cancelled members.
-            if act.kind == .cancel {
-                for state in selection.states where state != "ready" {
-                    try walk(act, actor, selection, state: state, until: until, treesOnly: true)
-                }
+            // The times are taken first: a job that matches two filters must not be retried twice.
+            let ends = try act.selections.map { selection throws(PGError) in try startTime(selection) }
+            for (selection, until) in zip(act.selections, ends) where !mustStop {
+                try change(selection, until: until, act, actor)
             }
-            for state in selection.states { try walk(act, actor, selection, state: state, until: until) }
             set(mustStop ? .stopped : .finished)
         } catch {
             set(.failed(ActPage.reason(error)))
@@ -92,6 +88,19 @@ final class BulkRun: Sendable {
                 AdminAction(
                     actor: actor.name, action: act.kind.rawValue, target: act.targetJSON(), count: progress.changed))
         }
+    }
+
+    /// Changes the jobs of one filter.
+    private func change(
+        _ selection: JobSelection, until: String, _ act: Act, _ actor: AdminLogin
+    ) throws(PGError) {
+        // Members have higher ids than their batches and chains, which would fail by the cancelled members.
+        if act.kind == .cancel {
+            for state in selection.states where state != "ready" {
+                try walk(act, actor, selection, state: state, until: until, treesOnly: true)
+            }
+        }
+        for state in selection.states { try walk(act, actor, selection, state: state, until: until) }
     }
 
     /// The end of the filtered time, at most now.

@@ -35,9 +35,12 @@ struct FailureGroups: Sendable {
 
     /// Adds the table.
     ///
-    /// - Parameter filters: the arguments of /jobs that hold for all groups.
+    /// - Parameters:
+    ///   - filters: the arguments of /jobs that hold for all groups.
+    ///   - hasBoxes: whether causes can be ticked.
     func write(
-        title: String, filters: [(String, String)], acts: Bool, empty: String, limit: Int = 200, to html: inout HTML
+        title: String, filters: [(String, String)], acts: Bool, hasBoxes: Bool = false, empty: String,
+        limit: Int = 200, to html: inout HTML
     ) {
         let table = ViewTable(
             title: title, columns: FailureGroups.columns, source: "", limit: limit, empty: empty,
@@ -49,7 +52,10 @@ struct FailureGroups: Sendable {
                 }
                 return links
             })
-        table.write(rows, to: &html)
+        guard acts && hasBoxes else { return table.write(rows, to: &html) }
+        TickForm(causes: rows, table) { row in
+            row["state"] == "expired" ? nil : FailureGroups.target(row, filters)
+        }.write(to: &html)
     }
 
     /// The filters of /jobs that select the jobs of a group.

@@ -33,7 +33,7 @@ struct FailuresPage: DashboardPage {
         bar.write(to: &html)
         let isFiltered = !filters.values.isEmpty
         groups.write(
-            title: "", filters: filters.ofJobs, acts: acts,
+            title: "", filters: filters.ofJobs, acts: acts, hasBoxes: true,
             empty: isFiltered ? "No failure matches these filters." : "No job has failed.", to: &html)
         html.element("p", ["class": "paging"]) { html in
             html.text("Read: the \(Column.grouped("\(groups.looked)")) failures that ended last")

@@ -49,7 +49,7 @@ struct JobsPage: DashboardPage {
             return writePaging(to: &html)
         }
         html.actions(links)
-        TickForm(rows, table).write(to: &html)
+        TickForm(jobs: rows, table).write(to: &html)
         writePaging(to: &html)
     }
 

@@ -23,9 +23,8 @@ struct ViewTable: Sendable {
     var example: String?
     /// Links behind each row.
     var links: (@Sendable (Row) -> [RowLink])?
-    /// Whether each row begins with a box, whose value is the id of the job in the column `job`. A `TickForm` is around
-    /// the table.
-    var hasTicks = false
+    /// The box in front of a row, in a table with a `TickForm` around it. A row without one has an empty cell.
+    var box: (@Sendable (Row) -> TickForm.Box?)?
 
     /// A link behind a row.
     struct RowLink: Sendable {
@@ -69,7 +68,9 @@ struct ViewTable: Sendable {
     }
 
     /// Adds the table without columns that are empty in all rows. For an empty table it adds the text `empty`.
-    func write(_ rows: Rows, to html: inout HTML) {
+    ///
+    /// - Parameter boxName: the name of the boxes.
+    func write(_ rows: Rows, boxName: String = "", to html: inout HTML) {
         if rows.isEmpty && empty == nil { return }
         html.element("section") { html in
             if !title.isEmpty { html.element("h2", title) }
@@ -86,7 +87,7 @@ struct ViewTable: Sendable {
                 html.element("table") { html in
                     html.element("thead") { html in
                         html.element("tr") { html in
-                            if hasTicks {
+                            if box != nil {
                                 html.element("th", ["scope": "col"]) {
                                     $0.element("span", ["class": "hidden"], "ticked")
                                 }
@@ -102,7 +103,7 @@ struct ViewTable: Sendable {
                         for row in rows.prefix(limit ?? rows.count) {
                             html.element("tr") { html in
                                 let named = Row(columns: columns, values: row)
-                                if hasTicks { TickForm.writeBox(named, to: &html) }
+                                if let box { write(box(named), boxName, to: &html) }
                                 for index in shown { write(row[index], columns[index], to: &html) }
                                 if let links { write(links(named), to: &html) }
                             }
@@ -119,6 +120,13 @@ struct ViewTable: Sendable {
     private func write(_ value: String?, _ column: Column, to html: inout HTML) {
         // The style sheet shows the title in front of the value if the window is narrow.
         html.element("td", ["class": column.alignment, "data-title": column.title]) { column.write(value, to: &$0) }
+    }
+
+    private func write(_ box: TickForm.Box?, _ name: String, to html: inout HTML) {
+        html.element("td", ["class": "tick"]) { html in
+            guard let box else { return }
+            html.element("label") { TickForm.input(name, box.value, label: box.label, to: &$0) }
+        }
     }
 
     private func write(_ links: [RowLink], to html: inout HTML) {

@@ -122,10 +122,12 @@ document.addEventListener("change", (event) => {
   if (form) showTicks(form, event.target);
 });
 
-// Each id is sent once, and all in one argument: a request line has a bounded length.
+// Each value is sent once, and all in one argument: a request line has a bounded length.
 document.addEventListener("formdata", (event) => {
-  const ids = event.formData.getAll("ids").flatMap((text) => text.split(","));
-  if (ids.length > 1) event.formData.set("ids", [...new Set(ids)].join(","));
+  for (const name of ["ids", "causes"]) {
+    const values = event.formData.getAll(name).flatMap((text) => text.split(","));
+    if (values.length > 1) event.formData.set(name, [...new Set(values)].join(","));
+  }
 });
 
 // A browser may show a list again with the boxes that were ticked.

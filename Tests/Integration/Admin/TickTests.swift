@@ -68,6 +68,38 @@ struct TickTests {
                 == #"{"ids": [1, 3], "run_at": "2031-02-03T04:05"}"#)
     }
 
+    @Test func `ticked causes are retried in one act, and a job that matches two of them once`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let acting = try ActingWorker(queue.database)
+        try queue.insert(3, "url, lane, max_attempts", "'\(target.url)/status/500/' || i, 'a,b', 1")
+        try queue.insert(2, "url, lane, max_attempts", "'\(target.url)/status/503/' || i, 'other', 1")
+        try queue.insert(4, "url, lane, max_attempts", "'\(target.url)/status/404/' || i, 'spared', 1")
+        try queue.waitUntilDone()
+        let list = try acting.send("GET", "/failures").body
+        let values = list.matches(of: /name="causes" value="([^"]*)" aria-label/).map {
+            String($0.output.1).replacing("&amp;", with: "&")
+        }
+        try #require(values.count == 3, "\(list)")
+        // A wider cause as well, whose jobs all match one of the others.
+        let ticked = values.filter { !$0.contains("spared") } + ["state=failed&status=500"]
+        let query = ticked.map { ActingWorker.encode(["causes": $0]) }.joined(separator: "&")
+        let page = try acting.send("GET", "/act?do=retry&\(query)").body
+        #expect(page.contains("This changes at most 8 jobs") && page.contains("lane a,b"), "\(page)")
+        let answer = try acting.post(ActingWorker.fields(page))
+        #expect(answer.status == 303 && answer.headers["location"] == "/act?do=progress", "\(answer)")
+        try TestClock.wait(30, for: "the end") {
+            try acting.send("GET", "/act?do=progress").body.contains("It is done.")
+        }
+        try queue.waitUntilDone()
+        #expect(
+            try queue.rows("select lane, max(attempt)::text from postrider.job_status group by lane order by lane")
+                == [["a,b", "2"], ["other", "2"], ["spared", "1"]])
+        #expect(try queue.number("select count from postrider.admin_log") == 5)
+        #expect(
+            try queue.number("select jsonb_array_length(target -> 'causes') from postrider.admin_log") == 3)
+    }
+
     /// A race: the state changes between the page and the form.
     @Test func `nothing is logged if no ticked job can take the act any longer`() throws {
         let queue = try TestQueue()
@@ -114,7 +146,7 @@ struct TickTests {
         let reading = try WatchedWorker(queue.database, ["--queue", "none"])
         let batch = try queue.number(
             #"select postrider.submit('{"batch": [{"url": "http://h/a"}, {"url": "http://h/b"}]}')"#)
-        for path in ["/jobs", "/jobs/\(batch)/members"] {
+        for path in ["/jobs", "/failures", "/jobs/\(batch)/members"] {
             #expect(try !reading.pages.read(path).lines.joined().contains("checkbox"), "\(path)")
         }
         let acting = try ActingWorker(queue.database, ["--queue", "none"])

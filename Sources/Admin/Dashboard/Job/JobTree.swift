@@ -207,7 +207,7 @@ struct JobTree: Sendable {
                 cross join lateral (
                       (select m.job_id from postrider_internal.members m
                         where m.parent_id = t.job_id
-                          and (t.kind = 'b' or m.position >= least(t.reached, t.children - \(innerMembers - 1)))
+                          and (t.kind = 'b' or m.position >= least(t.reached - 1, t.children - \(innerMembers - 1)))
                           order by m.position limit \(innerMembers))
                       union
                       select m.job_id from postrider_internal.members m

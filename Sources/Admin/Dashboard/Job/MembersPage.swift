@@ -77,7 +77,7 @@ struct MembersPage: DashboardPage {
         }
         let shown = Array(rows.prefix(MembersPage.rowsOnPage))
         if acts {
-            TickForm(shown, MembersPage.table).write(to: &html)
+            TickForm(jobs: shown, MembersPage.table).write(to: &html)
         } else {
             MembersPage.table.write(shown, to: &html)
         }
