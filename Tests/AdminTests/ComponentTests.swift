@@ -115,6 +115,17 @@ struct ComponentTests {
         #expect(html.markup.matches(of: /type="checkbox"/).count == 3 && !html.markup.contains("value=\"cancel\""))
     }
 
+    @Test func `small bars keep single jobs visible, and name their sums`() throws {
+        let bars = try #require(Sparkline("0:0 1000:0 1:1"))
+        #expect(bars.words == "1001 ended, 1 failed")
+        var html = HTML()
+        bars.write(to: &html)
+        #expect(html.markup.contains(#"role="img" aria-label="1001 ended, 1 failed""#), "\(html.markup)")
+        #expect(html.markup.contains(#"<rect class="bad" x="8" y="16" width="3" height="2">"#), "\(html.markup)")
+        #expect(html.markup.matches(of: /<rect/).count == 3)
+        for text in ["x", "1", "1:2:3", "-1:0"] { #expect(Sparkline(text) == nil, "\(text)") }
+    }
+
     @Test func `a link to an act leads to the page that confirms it`() {
         var html = HTML()
         html.actions([])

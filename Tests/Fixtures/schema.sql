@@ -6813,6 +6813,16 @@ CREATE FUNCTION postrider_internal.queue_tree_jobs(p_jobs bigint[], p_parents bi
 REVOKE ALL ON FUNCTION postrider_internal.queue_tree_jobs FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.queue_tree_jobs TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.queue_trend(p_queue text) RETURNS text
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.queue_trend FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.queue_trend TO postrider_admin, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.queues_changed() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'

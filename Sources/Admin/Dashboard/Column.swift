@@ -34,6 +34,8 @@ struct Column: Sendable {
         case service
         /// The name of an operation.
         case operation
+        /// Counts of time steps, drawn as small bars.
+        case trend
         /// A value that is read but not shown, for the links of a row.
         case hidden
     }
@@ -79,6 +81,7 @@ struct Column: Sendable {
         case .lane: html.element("a", ["href": Column.link("/lanes", [("lane", value)])], value)
         case .service: html.element("a", ["href": Column.link("/services", [("service", value)])], value)
         case .operation: html.element("a", ["href": Column.link("/operations", [("operation", value)])], value)
+        case .trend: Sparkline(value)?.write(to: &html)
         case .hidden: break
         }
     }

@@ -12,10 +12,14 @@ extension ListPage {
                     Column("state", .state, "case when enabled then 'active' else 'paused' end"),
                     Column("next", .moment, "case when enabled then next_run_at end"),
                     Column("last", .moment, "last_run_at"), Column("last job", .job, "last_job_id"),
-                    Column("last state", .state, "last_state"), Column("missed", .number, "nullif(missed, 0)"),
+                    Column("last state", .state, "last_state"),
+                    Column("last success", .moment, "u.succeeded_at"), Column("missed", .number, "nullif(missed, 0)"),
                     Column("skipped", .number, "nullif(skipped, 0)"), Column("last error", .text, "last_error"),
                 ],
-                from: "from postrider.schedule_status", order: "order by next_run_at, name",
+                from: """
+                    from postrider.schedule_status
+                    left join postrider_internal.last_successes(10000) u on u.schedule = name
+                    """, order: "order by next_run_at, name",
                 empty: "There is no schedule. Make one:",
                 example: """
                     insert into postrider.schedules (name, cron, timezone, spec)

@@ -7,7 +7,8 @@ extension ListPage {
         fields: [.init("queue", "queue")], charted: "queue",
         sections: [
             Section(
-                columns: queueColumns, from: "from postrider.queue_status", order: "order by ready desc, queue",
+                columns: queueColumns + [Column("last hour", .trend, "postrider_internal.queue_trend(queue)")],
+                from: "from postrider.queue_status", order: "order by ready desc, queue",
                 conditions: ["queue": "queue"], limit: 200, empty: "There is no queue yet. The first job makes it:",
                 example: "insert into postrider.jobs (url, queue) values ('https://api.example.com/ping', 'mail');",
                 links: { ListPage.links($0["queue"], "queue", [("charts", "/queues"), ("failures", "/failures")]) },

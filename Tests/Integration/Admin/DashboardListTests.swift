@@ -125,13 +125,34 @@ struct DashboardListTests {
         for path in ["/", "/queues?queue=mail", "/lanes?lane=api", "/services?service=api"] {
             for range in ["1h", "24h", "7d"] {
                 let page = try Self.read(watched, "\(path)\(path == "/" ? "?" : "&")range=\(range)")
-                #expect(page.matches(of: #/<svg\s/#).count == 3, "\(path) \(range): \(page)")
+                #expect(page.matches(of: /<svg viewBox/).count == 3, "\(path) \(range): \(page)")
                 #expect(page.contains("UTC: ended ") && page.contains("p50 ") && page.contains("jobs per minute"))
                 #expect(page.matches(of: /<table class="hidden">/).count == 3)
             }
         }
-        #expect(try !Self.read(watched, "/queues").contains("<svg"))
+        #expect(try !Self.read(watched, "/queues").contains("<svg viewBox"))
         #expect(try !Self.read(watched, "/lanes?lane=none").contains("<svg"))
+    }
+
+    @Test func `a queue shows its last hour, and a schedule its last success`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider.schedules (name, cron, spec)
+            values ('ping', '0 0 1 1 *', '{"url": "\(target.url)/ok/1"}'), ('off', '@yearly', '{"url": "http://h/"}');
+            update postrider.schedules set enabled = false where name = 'off';
+            select postrider.run_schedule('ping');
+            """)
+        try queue.insert(4, "url, queue", "'\(target.url)/ok/' || i, 'mail'")
+        try queue.insert("url, queue, max_attempts", "'\(target.url)/status/500', 'mail', 1")
+        let watched = try WatchedWorker(queue.database)
+        try queue.waitUntilDone()
+        try queue.wait(until: "select sum(jobs) = 5 from postrider_internal.job_totals where queue = 'mail'")
+        let page = try Self.read(watched, "/queues")
+        #expect(page.contains("aria-label=\"5 ended, 1 failed\""), "\(page)")
+        let schedules = try Self.read(watched, "/schedules")
+        #expect(schedules.contains("data-title=\"last success\"><time"), "\(schedules)")
     }
 
     @Test func `the overview names each object that needs attention`() throws {

@@ -51,7 +51,7 @@ begin
   grant execute on function postrider.newest_jobs, postrider_internal.find_jobs, postrider_internal.failure_groups,
     postrider_internal.chart_points, postrider_internal.delayed_lanes, postrider_internal.routes_of,
     postrider_internal.track_counts, postrider_internal.queue_counts, postrider_internal.track_lanes,
-    postrider_internal.suggested_names
+    postrider_internal.suggested_names, postrider_internal.queue_trend
     to postrider_admin, postrider_reader;
 
   -- Configuration except callbacks and hooks, which name code that workers run.
