@@ -7,7 +7,7 @@ extension ListPage {
         fields: [.init("queue", "queue")], charted: "queue",
         sections: [
             Section(
-                columns: queueColumns + [Column("last hour", .trend, "postrider_internal.queue_trend(queue)")],
+                columns: queueColumns.flatMap { $0.title == "drained in" ? [$0, queueTrend] : [$0] },
                 from: "from postrider.queue_status", order: "order by ready desc, queue",
                 conditions: ["queue": "queue"], limit: 200, empty: "There is no queue yet. The first job makes it:",
                 example: "insert into postrider.jobs (url, queue) values ('https://api.example.com/ping', 'mail');",
@@ -23,6 +23,9 @@ extension ListPage {
                 })
         ])
 
+    private static let queueTrend = Column("last hour", .trend, "postrider_internal.queue_trend(queue)")
+
+    /// Rare ends are null instead of 0, so that their columns are left out: the table then fits into 1280 px.
     static let queueColumns = [
         Column("queue", .queue, "queue"),
         Column(
@@ -30,11 +33,11 @@ extension ListPage {
             "case when paused then 'paused' when ready > 0 and not has_worker then 'no worker' else 'open' end"),
         Column("ready", .number, "ready"), Column("oldest ready", .span, "oldest_ready_age"),
         Column("running", .number, "running"), Column("scheduled", .number, "scheduled"),
-        Column("waiting", .number, "waiting"), Column("ended per second", .number, "rate_per_second"),
+        Column("waiting", .number, "waiting"), Column("per second", .number, "rate_per_second"),
         Column("drained in", .span, "case when ready > 0 then estimated_drain end"),
         Column("succeeded", .number, "succeeded"), Column("failed", .number, "failed"),
-        Column("cancelled", .number, "cancelled"), Column("expired", .number, "expired"),
-        Column("skipped", .number, "skipped"), Column("unknown", .number, "unknown"),
+        Column("cancelled", .number, "nullif(cancelled, 0)"), Column("expired", .number, "nullif(expired, 0)"),
+        Column("skipped", .number, "nullif(skipped, 0)"), Column("unknown", .number, "nullif(unknown, 0)"),
     ]
 
     static let lanes = Plan(

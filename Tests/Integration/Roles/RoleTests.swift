@@ -71,8 +71,8 @@ struct RoleTests {
             forReaders == [
                 ["chart_points"], ["check_wait"], ["delayed_lanes"], ["expand_operation"], ["explain_job"],
                 ["failure_groups"], ["find_jobs"], ["find_key_owner"], ["has_ended"], ["job_insert"], ["job_request"],
-                ["newest_jobs"], ["preview_request"], ["queue_counts"], ["routes_of"],
-                ["track_counts"],
+                ["newest_jobs"], ["preview_request"], ["queue_counts"], ["queue_trend"], ["routes_of"],
+                ["suggested_names"], ["track_counts"],
                 ["track_lanes"], ["watch_places"],
             ])
         // A function that runs as the owner must not look names up in its caller's search_path.
