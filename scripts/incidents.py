@@ -2,7 +2,7 @@
 """Stages five incidents, and ends each one in a browser by the dashboard alone.
 
     incidents.py WORKER [NAME...]                 all incidents, or those with these names
-    incidents.py --images docs/images WORKER      makes the pictures of the docs anew
+    incidents.py --images docs/images WORKER      makes the pictures of the docs anew, also of pages without an incident
 
 Each incident has its own database with a worker and real traffic to an API on loopback. An operator opens `/`, follows
 links, acts, and waits until the dashboard shows that it is over. The script prints the seconds, the opened pages and
@@ -134,10 +134,37 @@ def database_away(stage, desk):
     desk.wait(lambda: desk.figure("ready") + desk.figure("running") == 0)
 
 
+def chain(stage, desk):
+    """No incident: the picture of a chain whose third step waits for its answer."""
+    stage.api.broken.add("survey")
+    url = stage.api.url
+    letters = ", ".join(
+        f'{{"name": "{name}", "url": "{url}/{name}/1", "max_attempts": 1}}' for name in ("welcome", "survey", "tips"))
+    spec = f'''{{"name": "signup", "chain": [
+        {{"name": "create account", "method": "POST", "url": "{url}/crm/accounts"}},
+        {{"name": "letters", "mode": "settle", "batch": [{letters}]}},
+        {{"name": "approval", "url": "{url}/crm/never"}},
+        {{"name": "charge", "method": "POST", "url": "{url}/billing/charges"}},
+        {{"name": "notify", "batch": [{{"name": "sales", "url": "{url}/a/1"}}, {{"name": "support", "url": "{url}/a/2"}}]}},
+        {{"name": "close", "method": "POST", "url": "{url}/crm/close"}}]}}'''
+    job = stage.value(f"select postrider.submit('{spec}')")
+    stage.until(f"select children_finished = 2 from postrider.job_status where id = {job}")
+    stage.until("select count(*) = 1 from postrider.job_status where state = 'running' and kind = 'request'")
+    yield
+    desk.open()
+    desk.browser.get(f"{desk.url}/jobs/{job}")
+    desk.wait("approval")
+    desk.picture("chain")
+
+
 INCIDENTS = {
     "api-down": api_down, "token-revoked": token_revoked, "throttled-lane": throttled_lane, "poison-job": poison_job,
     "database-away": database_away,
 }
+
+
+# What the pictures of other pages need.
+SCENES = {"chain": chain}
 
 
 def run(name, worker, folder, images):
@@ -145,7 +172,7 @@ def run(name, worker, folder, images):
     with contextlib.ExitStack() as stack:
         stage = stack.enter_context(Stage(worker, folder))
         desk = stack.enter_context(Desk(stage.login, stage.url, images))
-        acts = INCIDENTS[name](stage, desk)
+        acts = {**INCIDENTS, **SCENES}[name](stage, desk)
         next(acts)
         began = time.monotonic()
         try:
@@ -164,9 +191,10 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--images", type=pathlib.Path, help="the folder of the pictures")
     words = parser.parse_args()
-    names = words.names or list(INCIDENTS)
-    if unknown := set(names) - set(INCIDENTS):
-        parser.error(f"no such incident: {', '.join(unknown)}; there are {', '.join(INCIDENTS)}")
+    known = list(INCIDENTS) + (list(SCENES) if words.images else [])
+    names = words.names or known
+    if unknown := set(names) - set(known):
+        parser.error(f"no such incident: {', '.join(unknown)}; there are {', '.join(known)}")
     if words.images and not shutil.which("pngquant"):
         parser.error("pictures need the program pngquant")
     worker = str(pathlib.Path(words.worker).resolve())

@@ -21,6 +21,7 @@
 // People and collectors of metrics read the pages. Each connection has a thread, 256 KiB of stack, and a timeout of 10
 // s without a byte. One address gets at most half of the connections. If all of them or all connections are taken, a
 // new connection ends another one. So a health probe is answered even if other clients of its address hold them all.
+//
 // REQUEST_BYTES holds the request line, the headers, and 64 bytes for each argument: 600 ticked boxes need 60 KB.
 enum {
     CONNECTIONS = 32, OF_ONE_ADDRESS = 16, TIMEOUT_S = 10, STACK_BYTES = 256 << 10, REQUEST_BYTES = 96 << 10

@@ -112,7 +112,7 @@ struct TickTests {
         #expect(try queue.number("select count(*) from postrider.admin_log") == 0)
     }
 
-    @Test func `a form is refused for other jobs, a second time, from another site or person, and without ticks`()
+    @Test func `a form is refused for other jobs, twice, from another site or person, and without ticks`()
         throws
     {
         let queue = try TestQueue()
