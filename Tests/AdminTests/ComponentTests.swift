@@ -80,7 +80,7 @@ struct ComponentTests {
         ] { #expect(html.markup.contains(part), "\(part) in \(html.markup)") }
     }
 
-    @Test func `a list has a box for each job, one for all, and the acts that fit a state`() {
+    @Test func `a list has a box for each job, one for all, and acts that fit`() {
         let table = ViewTable(
             title: "", columns: [Column("job", .job, "s.id"), Column("state", .state, "s.state")], source: "")
         func markup(_ rows: [[String?]]) -> String {
@@ -99,7 +99,7 @@ struct ComponentTests {
         #expect(!markup([["9", "expired"]]).contains("<form"))
     }
 
-    @Test func `a list of causes has a box for each cause that can be retried, and its filters stay one value`() {
+    @Test func `each cause that can be retried has a box, whose value holds its filters`() {
         let table = ViewTable(
             title: "", columns: [Column("lane", .text, "l"), Column("state", .state, "s")], source: "", limit: 3)
         let rows: [[String?]] = [["a,b", "failed"], ["c&d", "failed"], ["e", "expired"], ["cut", "failed"]]
