@@ -96,6 +96,41 @@ struct TickBrowserTests {
                 == [["1"], ["2"]])
     }
 
+    @Test func `two causes of failures are ticked and retried by keyboard in the dark theme at 390 px`() throws {
+        let target = try TargetServer()
+        let queue = try TestQueue()
+        let acting = try ActingWorker(queue.database)
+        try queue.insert(2, "url, lane, max_attempts", "'\(target.url)/status/500/' || i, 'a', 1")
+        try queue.insert(1, "url, lane, max_attempts", "'\(target.url)/status/503/' || i, 'b', 1")
+        try queue.insert(1, "url, lane, max_attempts", "'\(target.url)/status/404/' || i, 'c', 1")
+        try queue.waitUntilDone()
+        let shown = try Browser.run(
+            """
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                {"width": 390, "height": 900, "deviceScaleFactor": 1, "mobile": True})
+            browser.get(words[0] + "/failures")
+            find("h1")
+            for lane in ["a", "b"]:
+                box = browser.find_element(By.CSS_SELECTOR, f".tick input[value*='lane={lane}']")
+                assert f"lane {lane}" in box.accessible_name, box.accessible_name
+                box.send_keys(Keys.SPACE)
+            print(text("output"), browser.execute_script("return document.documentElement.scrollWidth"))
+            find("button[value=retry]").send_keys(Keys.ENTER)
+            until(lambda: "/act" in browser.current_url)
+            print(text(".why"))
+            find("form.act button").send_keys(Keys.ENTER)
+            until(lambda: "It is done." in text(".why"))
+            print(text("pre").count("select postrider.retry"))
+            """, [Self.login(acting)])
+        try #require(shown.count == 3, "\(shown)")
+        #expect(shown[0] == "2 ticked. The list stands still. 390")
+        #expect(shown[1].hasPrefix("This changes at most 3 jobs, 500 at a time"), "\(shown)")
+        #expect(shown[2] == "2", "\(shown)")
+        #expect(try queue.number("select count from postrider.admin_log") == 3)
+    }
+
     @Test func `a field suggests existing names, and markup in names stays text`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()
