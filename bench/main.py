@@ -27,7 +27,8 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench/run.sh", description="Measures Postrider beside a floor and its peers.")
     commands = parser.add_subparsers(dest="scenario", required=True)
-    commands.add_parser("all", parents=[common], help="every scenario except fleet, public, steady and watched, with its defaults")
+    others = ", ".join(sorted(name for name, kind in SCENARIOS.items() if not kind.in_all))
+    commands.add_parser("all", parents=[common], help=f"every scenario except {others}, with its defaults")
     for name, kind in SCENARIOS.items():
         text = (sys.modules[kind.__module__].__doc__ or "").split(": ", 1)[-1]
         kind.add_options(commands.add_parser(name, parents=[common], help=text))

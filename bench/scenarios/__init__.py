@@ -8,6 +8,7 @@ from scenarios.insert import Insert
 from scenarios.lanes import Lanes
 from scenarios.latency import Latency
 from scenarios.memory import Memory
+from scenarios.pages import Pages
 from scenarios.pinned import Pinned
 from scenarios.public import Public
 from scenarios.rich import Rich
@@ -19,4 +20,4 @@ from scenarios.scenario import Figure, Scenario
 SCENARIOS: dict[str, type[Scenario]] = {
     kind.name: kind
     for kind in (
-        Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Fleet, Watched, Public)}
+        Drain, Latency, Pinned, Backlog, Memory, Insert, Rich, Trees, Lanes, Steady, Fleet, Watched, Public, Pages)}

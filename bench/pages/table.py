@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the scenario `pages`: all addresses as text, and groups of them for the docs."""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+BEGIN = "<!-- figures: written by bench/run.sh pages --page -->"
+END = "<!-- end of the figures of pages -->"
+
+
+def text_table(rows: list[dict[str, object]], limit_ms: float) -> str:
+    """One line for each address; a star marks medians above the limit."""
+    lines = [f"{'first':>8} {'median':>8} {'max':>8} {'KB':>6}"]
+    for row in rows:
+        mark = "*" if row["median_ms"] > limit_ms else " "
+        lines.append(f"{row['first_ms']:8.1f} {row['median_ms']:8.1f} {row['max_ms']:8.1f}"
+                     f" {row['bytes'] / 1000:6.0f} {mark} {row['group']}: {row['page']}")
+    return "\n".join(lines)
+
+
+def write_table(
+    page: Path, record: dict[str, object], machine: str, options: argparse.Namespace, limit_ms: float
+) -> None:
+    """Writes one line for each group between the two marks of the page, with the group's slowest address."""
+    text = page.read_text()
+    before, mark, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not mark or not end:
+        raise SystemExit(f"bench: {page} lacks the line {BEGIN} or {END}")
+    groups: dict[str, list[dict[str, object]]] = {}
+    for row in record["rows"]:
+        groups.setdefault(row["group"], []).append(row)
+    lines = ["| pages | addresses | median ms | slowest address | its median ms | highest of all requests, ms |",
+             "|---|---|---|---|---|---|"]
+    for group, rows in groups.items():
+        slowest = max(rows, key=lambda row: row["median_ms"])
+        lines.append(
+            f"| {group} | {len(rows)} | {statistics.median(row['median_ms'] for row in rows):.0f} |"
+            f" `{slowest['page']}` | {slowest['median_ms']:.0f} | {max(row['max_ms'] for row in rows):.0f} |")
+    command = f"bench/run.sh pages --jobs {options.jobs} --lanes {options.lanes}"
+    conditions = ["| condition | value |", "|---|---|", f"| command | `{command}` |",
+                  f"| day | {time.strftime('%-d %B %Y, %H:%M UTC', time.gmtime())} |", f"| machine | {machine} |",
+                  f"| database | {record['size_gb']:.1f} GB |",
+                  f"| addresses above {limit_ms:.0f} ms | {record['slow']} of {record['pages']} |"]
+    page.write_text(before + "\n".join([BEGIN, "", *lines, "", *conditions, "", END]) + after)
