@@ -5824,7 +5824,7 @@ REVOKE ALL ON FUNCTION postrider_internal.job_request FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.job_request TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.job_state(p_id bigint) RETURNS text
-    LANGUAGE plpgsql STABLE
+    LANGUAGE plpgsql STABLE STRICT
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
     AS …;

@@ -126,33 +126,46 @@ extension ActPreview {
         _ act: Act, _ filter: [Fact], _ connection: borrowing PGConnection
     ) throws(PGError) -> ActPreview {
         let kind = act.kind
-        var counts: [String: Int64] = [:]
-        var isMore = false
-        // Counting ends at the first bound, because each count may walk over all failures.
-        for (selection, state) in act.selections.flatMap({ one in one.states.map { (one, $0) } })
-        where act.selections.count == 1 || !isMore {
-            var parameters = PGParameters()
-            let source = selection.filter(state: state).source(&parameters)
-            let found = try connection.query(
-                "select count(*) as value from (select s.id \(source)) c", &parameters
-            ).int64(0, PGValueColumn.value)
-            isMore = isMore || found >= Int64(JobSelection.mostCounted)
-            counts[state, default: 0] += found
+        let isOne = act.selections.count == 1
+        var counts: [String: (jobs: Int, isCut: Bool)] = [:]
+        var isCut = false
+        var isPartial = false
+        for (selection, state) in act.selections.flatMap({ one in one.states.map { (one, $0) } }) {
+            // Each count may read as many rows as its bound. Of several filters, the first bound ends the counting.
+            guard isOne || !isCut && !isPartial else { break }
+            let found = try selection.filter(state: state).search(connection, window: JobSelection.window)
+            let isFull = found.ids.count >= JobSelection.mostCounted
+            let isOpen = !isFull && found.reached != nil
+            isCut = isCut || isFull
+            isPartial = isPartial || isOpen
+            let before = counts[state] ?? (0, false)
+            counts[state] = (before.jobs + found.ids.count, before.isCut || isFull || isOpen)
         }
-        let count = counts.values.reduce(0, +)
+        let count = counts.values.reduce(0) { $0 + $1.jobs }
         let facts = JobFilter.states.compactMap { state -> Fact? in
-            guard let found = counts[state], found > 0 else { return nil }
-            let isCut = found >= Int64(JobSelection.mostCounted)
-            return Fact(name: state, value: Column.grouped("\(found)") + (isCut ? " or more" : ""))
+            guard let found = counts[state], found.jobs > 0 || found.isCut else { return nil }
+            return Fact(name: state, value: Column.grouped("\(found.jobs)") + (found.isCut ? " or more" : ""))
         }
         let verb = kind.verb
-        guard count > 0 else {
+        guard count > 0 || isPartial else {
             return ActPreview("\(verb) jobs", "This act can change none of the matching jobs.", nil).with(filter)
         }
-        let number = isMore ? "more than \(Column.grouped("\(max(count, 10_000))"))" : Column.grouped("\(count)")
-        let jobs = count == 1 && !isMore ? "1 job" : "\(number) jobs"
-        let bound = act.selections.count > 1 && !isMore ? "at most " : ""
+        let number =
+            isCut
+            ? "more than \(Column.grouped("\(max(count, JobSelection.mostCounted))"))"
+            : (isPartial ? "at least " : "") + Column.grouped("\(count)")
+        let isUncounted = count == 0 || !isOne && isPartial
+        let jobs = isUncounted ? "all jobs that match" : "\(number) job\(count == 1 ? "" : "s")"
+        // Filters may overlap.
+        let bound = isOne || isCut || isPartial ? "" : "at most "
         var sentence = "This changes \(bound)\(jobs), 500 at a time; you can stop it. \(kind.effectOnMany)"
+        if isPartial, isOne {
+            let window = Column.grouped("\(JobSelection.window)")
+            sentence +=
+                count == 0
+                ? " None of the newest \(window) jobs of a state matches, but older ones may."
+                : " The count looked at the newest \(window) jobs of a state. Older jobs that match change too."
+        }
         if kind == .retry, !act.selections.contains(where: \.repeatsDoubtfulJobs) {
             sentence += " Jobs with delivery at_most_once on which a server may have acted are left out."
         }

@@ -8,7 +8,8 @@ internal import Synchronization
 
 /// An act on all jobs of a filter, or of several filters in turn: it runs in steps on its own thread. One runs at a time.
 ///
-/// A step is one transaction, so no lock is held for long, and a stop loses nothing. Jobs that ended or were inserted
+/// A step is one transaction and looks at a bounded number of rows, so no lock is held for long, and a stop loses
+/// nothing. Jobs that ended or were inserted
 /// after the start are left alone. Otherwise a job that is retried and fails again would be retried without end.
 final class BulkRun: Sendable {
     /// How far the last run is.
@@ -132,15 +133,15 @@ final class BulkRun: Sendable {
                 let step = try repeating { connection throws(PGError) in
                     try BulkStep(filter, act, actor, selection, treesOnly, row, connection)
                 }
-                guard let step, let last = step.last else { break }
-                before = last
+                guard let step else { break }
                 changed += step.changed
                 current.withLock {
                     $0?.examined += treesOnly ? 0 : step.examined
                     $0?.changed += step.changed
                     $0?.row = step.row
                 }
-                if step.examined < BulkRun.step { break }
+                guard let reached = step.reached else { break }
+                before = reached
             }
         } while changed > 0 && act.kind != .reschedule && !mustStop
     }
@@ -167,8 +168,8 @@ final class BulkRun: Sendable {
 private struct BulkStep: Sendable {
     let examined: Int64
     let changed: Int64
-    /// The lowest id; nil without jobs.
-    let last: Int64?
+    /// See `JobSearch`.
+    let reached: Int64?
     let row: Int64?
 
     init(
@@ -176,11 +177,10 @@ private struct BulkStep: Sendable {
         _ row: Int64?,
         _ connection: borrowing PGConnection
     ) throws(PGError) {
-        var parameters = PGParameters()
-        let found = try connection.query("select s.id as value \(filter.source(&parameters))", &parameters)
-        let ids = (0..<found.rowCount).map { found.int64($0, PGValueColumn.value) }
+        let found = try filter.search(connection, window: JobSelection.window)
+        let ids = found.ids
         examined = Int64(ids.count)
-        last = ids.last
+        reached = found.reached
         guard !ids.isEmpty else {
             (changed, self.row) = (0, row)
             return

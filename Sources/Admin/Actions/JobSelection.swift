@@ -14,6 +14,8 @@ struct JobSelection: Equatable, Sendable {
 
     /// How many jobs of one state are counted, or rescheduled.
     static let mostCounted = 10_000
+    /// How many rows of an index the count of one state, or one step of an act, looks at.
+    static let window = 10_000
 
     /// Reads the arguments.
     ///

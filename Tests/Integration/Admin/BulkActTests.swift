@@ -119,4 +119,20 @@ struct BulkActTests {
         #expect(try end(acting).contains("It is done."))
         #expect(try queue.number("select count from postrider.admin_log") == 10_050)
     }
+
+    @Test func `a count that looks at a part of the jobs says so, and the act changes all`() throws {
+        let queue = try TestQueue()
+        let acting = try ActingWorker(queue.database, ["--queue", "none"])
+        try queue.insert(40, "url, lane", "'http://h/' || i, 'old'")
+        try queue.insert(9_995, "url, lane", "'http://h/' || i, 'new'")
+        let some = try acting.send("GET", "/act?do=cancel&lane=old").body
+        #expect(some.contains("This changes at least 5 jobs") && some.contains("looked at the newest 10"), "\(some)")
+        try queue.insert(5, "url, lane", "'http://h/' || i, 'new'")
+        let none = try acting.send("GET", "/act?do=cancel&lane=old").body
+        #expect(none.contains("This changes all jobs that match") && none.contains("None of the newest"), "\(none)")
+        #expect(try acting.post(ActingWorker.fields(none)).status == 303)
+        #expect(try end(acting).contains("It is done."))
+        #expect(try queue.number("select count from postrider.admin_log") == 40)
+        #expect(try acting.send("GET", "/act?do=cancel&lane=old").body.contains("can change none"))
+    }
 }
