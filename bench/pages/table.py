@@ -10,14 +10,20 @@ BEGIN = "<!-- figures: written by bench/run.sh pages --page -->"
 END = "<!-- end of the figures of pages -->"
 
 
-def text_table(rows: list[dict[str, object]], limit_ms: float) -> str:
-    """One line for each address; a star marks medians above the limit."""
-    lines = [f"{'first':>8} {'median':>8} {'max':>8} {'KB':>6}"]
-    for row in rows:
-        mark = "*" if row["median_ms"] > limit_ms else " "
-        lines.append(f"{row['first_ms']:8.1f} {row['median_ms']:8.1f} {row['max_ms']:8.1f}"
-                     f" {row['bytes'] / 1000:6.0f} {mark} {row['group']}: {row['page']}")
-    return "\n".join(lines)
+HEAD = f"{'first':>8} {'median':>8} {'max':>8} {'CPU':>8} {'KB':>6}"
+
+
+def is_slow(row: dict[str, object], limit_ms: float) -> bool:
+    """Whether an address has a median above the limit, or did not answer with 200."""
+    return row["median_ms"] > limit_ms or row["status"] != 200
+
+
+def text_line(row: dict[str, object], limit_ms: float) -> str:
+    """One address; a star marks a slow one."""
+    failure = f" ({row['status']})" if row["status"] != 200 else ""
+    return (f"{row['first_ms']:8.1f} {row['median_ms']:8.1f} {row['max_ms']:8.1f} {row['cpu_ms']:8.1f}"
+            f" {row['bytes'] / 1000:6.0f}"
+            f" {'*' if is_slow(row, limit_ms) else ' '} {row['group']}: {row['page']}{failure}")
 
 
 def write_table(
@@ -32,13 +38,14 @@ def write_table(
     groups: dict[str, list[dict[str, object]]] = {}
     for row in record["rows"]:
         groups.setdefault(row["group"], []).append(row)
-    lines = ["| pages | addresses | median ms | slowest address | its median ms | highest of all requests, ms |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| pages | addresses | median ms | slowest address | its median ms | its CPU ms | slowest request, ms |",
+             "|---|---|---|---|---|---|---|"]
     for group, rows in groups.items():
         slowest = max(rows, key=lambda row: row["median_ms"])
         lines.append(
             f"| {group} | {len(rows)} | {statistics.median(row['median_ms'] for row in rows):.0f} |"
-            f" `{slowest['page']}` | {slowest['median_ms']:.0f} | {max(row['max_ms'] for row in rows):.0f} |")
+            f" `{slowest['page']}` | {slowest['median_ms']:.0f} | {slowest['cpu_ms']:.0f} |"
+            f" {max(row['max_ms'] for row in rows):.0f} |")
     command = f"bench/run.sh pages --jobs {options.jobs} --lanes {options.lanes}"
     conditions = ["| condition | value |", "|---|---|", f"| command | `{command}` |",
                   f"| day | {time.strftime('%-d %B %Y, %H:%M UTC', time.gmtime())} |", f"| machine | {machine} |",

@@ -133,7 +133,7 @@ extension ActPreview {
         for (selection, state) in act.selections.flatMap({ one in one.states.map { (one, $0) } }) {
             // Each count may read as many rows as its bound. Of several filters, the first bound ends the counting.
             guard isOne || !isCut && !isPartial else { break }
-            let found = try selection.filter(state: state).search(connection, window: JobSelection.window)
+            let found = try selection.filter(state: state).search(connection, window: selection.window)
             let isFull = found.ids.count >= JobSelection.mostCounted
             let isOpen = !isFull && found.reached != nil
             isCut = isCut || isFull
@@ -160,7 +160,7 @@ extension ActPreview {
         let bound = isOne || isCut || isPartial ? "" : "at most "
         var sentence = "This changes \(bound)\(jobs), 500 at a time; you can stop it. \(kind.effectOnMany)"
         if isPartial, isOne {
-            let window = Column.grouped("\(JobSelection.window)")
+            let window = Column.grouped("\(act.selections[0].window)")
             sentence +=
                 count == 0
                 ? " None of the newest \(window) jobs of a state matches, but older ones may."

@@ -177,7 +177,7 @@ private struct BulkStep: Sendable {
         _ row: Int64?,
         _ connection: borrowing PGConnection
     ) throws(PGError) {
-        let found = try filter.search(connection, window: JobSelection.window)
+        let found = try filter.search(connection, window: selection.window)
         let ids = found.ids
         examined = Int64(ids.count)
         reached = found.reached

@@ -14,8 +14,6 @@ struct JobSelection: Equatable, Sendable {
 
     /// How many jobs of one state are counted, or rescheduled.
     static let mostCounted = 10_000
-    /// How many rows of an index the count of one state, or one step of an act, looks at.
-    static let window = 10_000
 
     /// Reads the arguments.
     ///
@@ -51,6 +49,10 @@ struct JobSelection: Equatable, Sendable {
         default: ["failed", "cancelled", "skipped", "unknown", "succeeded"]
         }
     }
+
+    /// How many rows of an index the count of one state, or one step of an act, looks at. A page counts up to four
+    /// states. An index serves the queue of ready jobs, which are most of the jobs of a queue.
+    var window: Int { states.count > 2 && fields.contains { $0.name != "queue" } ? 5_000 : 10_000 }
 
     /// Whether the filter names the state.
     var namesState: Bool { filter.state != nil }

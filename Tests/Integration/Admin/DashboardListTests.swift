@@ -95,6 +95,17 @@ struct DashboardListTests {
         #expect(try Self.jobs(Self.read(watched, "/jobs?url=h/77&lane=h:80&limit=1")) == [7799])
     }
 
+    @Test func `a queue without scheduled jobs is searched among the newest ones only`() throws {
+        let queue = try TestQueue()
+        try queue.insert(10_500, "url, run_at", "'http://h/' || i, now() + interval '1 day'")
+        let watched = try WatchedWorker(queue.database, ["--queue", "none"])
+        let page = try Self.read(watched, "/jobs?state=scheduled&queue=mail")
+        #expect(page.contains("Searched down to job 501"), "\(page)")
+        let rest = try Self.read(watched, "/jobs?state=scheduled&queue=mail&before=501")
+        #expect(!rest.contains("Searched down") && rest.contains("No job matches these filters."))
+        #expect(try Self.jobs(Self.read(watched, "/jobs?state=scheduled&queue=default&limit=1")) == [10500])
+    }
+
     @Test func `failures with one cause are one row that leads to its jobs`() throws {
         let target = try TargetServer()
         let queue = try TestQueue()

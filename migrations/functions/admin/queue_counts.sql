@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit
 -- For queue_status. track_counts counts ready and running jobs. Scheduled jobs are counted here: all rows, if they take
--- at most 2,500 pages or are fewer than 10,000. Otherwise 2,500 random pages are counted, and `share` scales them up.
+-- at most 1,000 pages or are fewer than 10,000. Otherwise 500 random pages are counted, and `share` scales them up.
 -- The track names the queue. Jobs without a track yet (track 0, `unnamed`) are looked up in jobs.
 create or replace function postrider_internal.queue_counts()
 returns table (queue text, ready bigint, running bigint, oldest timestamptz, scheduled bigint, waiting bigint)
@@ -9,7 +9,8 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 with size as (
-  select least(1, 20480000.0 / greatest(pg_relation_size('postrider_internal.scheduled'), 1)) as share),
+  select case when p.pages <= 1000 then 1 else 500.0 / p.pages end as share
+    from (select pg_relation_size('postrider_internal.scheduled') / current_setting('block_size')::int as pages) p),
 first_scheduled as (
   select c.track, count(*) as scheduled, array_agg(c.job_id) filter (where c.track = 0) as unnamed,
          sum(count(*)) over () < 10000 as is_all
@@ -17,7 +18,7 @@ first_scheduled as (
            where (select h.share < 1 from size h) order by s.run_at, s.job_id limit 10000) c
    group by c.track),
 some_scheduled as (
-  select s.track, count(*) as scheduled, (array_agg(s.job_id) filter (where s.track = 0))[:10000] as unnamed
+  select s.track, count(*) as scheduled, (array_agg(s.job_id) filter (where s.track = 0))[:5000] as unnamed
     from postrider_internal.scheduled s tablesample system ((select h.share * 100 from size h))
    where not exists (select from first_scheduled f where f.is_all)
    group by s.track),
@@ -28,7 +29,8 @@ by_track as (
   select f.track, 0, 0, null, f.scheduled, f.unnamed from first_scheduled f where f.is_all
   union all
   select c.track, 0, 0, null, (c.scheduled / s.share)::bigint, c.unnamed from some_scheduled c cross join size s),
--- Members whose turn has not come are only in members. The trees hold their number.
+-- Members whose turn has not come are only in members. The trees hold their number, and the queues of the first 2,000
+-- stand for all.
 waits as (
   select j.queue, count(*) filter (where j.kind = 'request') as jobs, sum(count(*)) over () as seen
     from (select m.job_id
@@ -36,8 +38,8 @@ waits as (
            cross join lateral (
                  select x.job_id from postrider_internal.members x
                   where x.parent_id = t.job_id and x.position > t.reached and x.is_waiting
-                    order by x.position limit 10000) m
-           where postrider_internal.is_open_tree(t.state) limit 10000) w
+                    order by x.position limit 2000) m
+           where postrider_internal.is_open_tree(t.state) limit 2000) w
     join postrider.jobs j on j.id = w.job_id
    group by j.queue),
 unfinished as (
@@ -58,7 +60,7 @@ unfinished as (
       group by u.queue
   union all
   select w.queue, 0, 0, null, 0,
-         case when w.seen < 10000 then w.jobs
+         case when w.seen < 2000 then w.jobs
               else w.jobs / w.seen * greatest(w.seen, (
                 select sum(t.children - t.released) from postrider_internal.trees t
                   where postrider_internal.is_open_tree(t.state))) end

@@ -9,7 +9,10 @@
 -- The look-ups are lateral with `offset 0`. Otherwise the planner would read all jobs of a rare service first.
 --
 -- With many tracks, the newest ready jobs of each are many rows. So the walk over ready jobs looks at p_window ids,
--- from the newest ready job on.
+-- from the newest ready job on. A short list of all ready jobs of a queue needs no walk.
+--
+-- With a window, the queue of scheduled and waiting jobs is a condition on each row: no index has it, and the newest
+-- job of a queue without such jobs took 0.6 s next to 200,000 scheduled jobs of other queues.
 create or replace function postrider_internal.find_jobs(
   p_filter jsonb, p_before bigint, p_limit int, p_window int, out ids bigint[], out reached bigint)
 language plpgsql stable security definer
@@ -21,16 +24,18 @@ declare
   v_before bigint := coalesce(p_before, 9223372036854775807);
   v_window int := coalesce(p_window, 2147483647);
   v_is_live boolean := coalesce(v_state in ('waiting', 'scheduled', 'ready', 'running'), false);
-  v_served text[] := array['state', case when v_queue is null then 'state' else 'queue' end];
+  v_served text[] := array['state', case when v_queue is null or v_state in ('scheduled', 'waiting')
+                                           and p_window is not null then 'state' else 'queue' end];
   v_from bigint := 0;
   v_live bigint[];
   v_key text;                              -- the condition on an index of jobs
   v_source text;                           -- the ids of another index
   v_id text := 'c.id';
   v_rows text;
+  v_joins text := '';
 begin
   if v_is_live then
-    if p_filter - v_served = '{}' then
+    if p_filter - v_served = '{}' and (v_state <> 'ready' or p_window is null or p_limit < 500) then
       v_window := p_limit + 1;
     elsif v_state = 'ready' and p_window is not null then
       select greatest(n.id - p_window + 1, 0) into v_from
@@ -38,7 +43,8 @@ begin
     end if;
     v_live := array(
       select n.id
-        from postrider_internal.newest_of_state(v_state, v_queue, v_window, p_before, coalesce(v_from, 0)) n);
+        from postrider_internal.newest_of_state(v_state, case when 'queue' = any (v_served) or v_state = 'ready' then
+               v_queue end, v_window, p_before, coalesce(v_from, 0)) n);
     v_source := 'select x.id from unnest($1) x (id)';
   elsif p_filter ? 'tag' then
     v_key := format('j.tag = %L', p_filter ->> 'tag');
@@ -71,12 +77,16 @@ begin
       '(%s order by id desc limit %s) c '
         'cross join lateral (select x.* from postrider.jobs x where x.id = c.id offset 0) j', v_source, v_window);
   end if;
+  -- These look-ups are half of the work.
+  if p_filter ?| array['status', 'error_code', 'error_name', 'since', 'until']
+    or p_filter ? 'state' and not v_is_live then
+    v_joins := 'left join lateral '
+      '(select x.* from postrider_internal.results x where x.job_id = j.id offset 0) r on true '
+      'left join postrider_internal.outcomes o on o.job_id = j.id and r.job_id is null';
+  end if;
   execute format(
-    'select array(select %1$s from %2$s '
-      'left join lateral (select x.* from postrider_internal.results x where x.job_id = j.id offset 0) r on true '
-      'left join postrider_internal.outcomes o on o.job_id = j.id and r.job_id is null '
-      'where %3$s order by %1$s desc limit %4$s)',
-    v_id, v_rows, postrider_internal.job_conditions(p_filter), p_limit + 1)
+    'select array(select %1$s from %2$s %5$s where %3$s order by %1$s desc limit %4$s)',
+    v_id, v_rows, postrider_internal.job_conditions(p_filter), p_limit + 1, v_joins)
     into ids using v_live;
 
   if cardinality(ids) > p_limit then
