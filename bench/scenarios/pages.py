@@ -73,12 +73,14 @@ class Pages(Scenario):
             self._add_present(bench, database, worker)
             size = database.value("select pg_database_size(current_database())")
             _say(f"{size / 1e9:.1f} GB")
+            load = os.getloadavg()[0]
             rows = self._measure(_Client(port, worker, database), addresses(database.session))
             if self.options.wait:
                 input(f"bench: {database.url} http://ada:{TOKEN}@127.0.0.1:{port}/ ")
         medians = sorted(row["median_ms"] for row in rows)
         return {
-            "jobs": self.options.jobs, "lanes": self.options.lanes, "waiting": self.options.waiting, "rows": rows,
+            "jobs": self.options.jobs, "lanes": self.options.lanes, "waiting": self.options.waiting, "load": load,
+            "rows": rows,
             "pages": len(rows), "median_ms": medians[len(medians) // 2], "slowest_ms": medians[-1],
             "slow": sum(is_slow(row, LIMIT_MS) for row in rows), "size_gb": size / 1e9,
         }

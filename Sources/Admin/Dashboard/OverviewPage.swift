@@ -24,7 +24,7 @@ struct OverviewPage: DashboardPage {
             queues: queues.map { ViewTable.Row(columns: ListPage.queueColumns, values: $0) },
             workers: workers.map { ViewTable.Row(columns: ListPage.workerColumns, values: $0) }, connection)
         failures = try FailureGroups(
-            "jsonb_build_object('since', now() - interval '1 day')", window: 2000, connection)
+            "jsonb_build_object('since', now() - interval '1 day')", window: 1000, connection)
         charts = try TimeCharts("/", filters, connection)
     }
 
@@ -40,7 +40,10 @@ struct OverviewPage: DashboardPage {
             }, to: &html)
         charts.write(title: chartTitle, to: &html)
         failures.write(
-            title: "Failures of the last 24 hours by cause", filters: [], acts: acts,
+            title: failures.reached == nil
+                ? "Failures of the last 24 hours by cause"
+                : "The last \(Column.grouped("\(failures.looked)")) failures by cause",
+            filters: [], acts: acts,
             empty: "No job has failed within the last 24 hours.", limit: 10, to: &html)
         OverviewPage.queueTable.write(queues, to: &html)
         OverviewPage.workerTable.write(workers, to: &html)

@@ -18,7 +18,7 @@ first_scheduled as (
            where (select h.share < 1 from size h) order by s.run_at, s.job_id limit 10000) c
    group by c.track),
 some_scheduled as (
-  select s.track, count(*) as scheduled, (array_agg(s.job_id) filter (where s.track = 0))[:5000] as unnamed
+  select s.track, count(*) as scheduled, (array_agg(s.job_id) filter (where s.track = 0))[:3000] as unnamed
     from postrider_internal.scheduled s tablesample system ((select h.share * 100 from size h))
    where not exists (select from first_scheduled f where f.is_all)
    group by s.track),

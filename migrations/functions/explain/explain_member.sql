@@ -65,13 +65,14 @@ begin
     return format('Job %s is waiting: it has just joined batch %s and is released in a moment%s.', p_job.id,
                   v_member.parent_id, v_deadline);
   elsif v_parent.kind = 'b' then
+    -- Without `offset 0`, PostgreSQL would read all scheduled jobs into a hash table.
     if v_parent.children <= 10000 then
       select nullif(count(*), 0) into v_waiting
         from postrider_internal.members m
        where m.parent_id = v_member.parent_id and not m.is_waiting
-         and (exists (select from postrider_internal.scheduled s where s.job_id = m.job_id)
+         and (exists (select from postrider_internal.scheduled s where s.job_id = m.job_id offset 0)
               or exists (select from postrider_internal.trees t
-                         where t.job_id = m.job_id and t.state = 'o' and t.run_at > now()));
+                         where t.job_id = m.job_id and t.state = 'o' and t.run_at > now() offset 0));
     end if;
     return format('Job %s is waiting: batch %s runs %s member(s) at once (max_parallel), and others came first%s%s.',
                   p_job.id,

@@ -4,9 +4,8 @@
 -- the state from six other tables, so it cannot do that. The planner drops the parts below that belong to other states.
 --
 -- Ready jobs are searched in the tracks whose last jobs are the newest, because no other track has any of the newest
--- jobs. Running jobs are at the front of their track. If one of the first rows of a track is running, as many rows are
--- read there as there are slots, and some more. Waiting members belong to open trees. A ready job that left its first
--- place (seq <> job_id) has its own index.
+-- jobs. Running jobs are at the front of their track. As many rows as there are slots, and some more, are read of each
+-- track whose first rows show one. Waiting members belong to open trees. A ready job with seq <> job_id has an index.
 --
 -- Successful jobs of a queue other than default are found by the index of such queues. In the other cases jobs of other
 -- queues are skipped, 2 µs each.
@@ -21,18 +20,15 @@ as $$
 #variable_conflict use_column
 declare
   v_state text := p_state; v_limit int := p_limit; v_queue text := p_queue;
-  v_before bigint := coalesce(p_before, 9223372036854775807);
-  v_from bigint := p_from;
-  v_any boolean := p_queue is null;
-  v_is_named boolean := coalesce(p_queue <> 'default', false);
+  v_before bigint := coalesce(p_before, 9223372036854775807); v_from bigint := p_from;
+  v_any boolean := p_queue is null; v_is_named boolean := coalesce(p_queue <> 'default', false);
   v_code "char" := case p_state when 'succeeded' then 's' when 'failed' then 'f' when 'cancelled' then 'c'
                      when 'expired' then 'e' when 'skipped' then 'k' when 'unknown' then 'u' end;
   v_first bigint; v_front bigint;          -- rows read of each track, and of a track with running jobs
 begin
   if v_state = 'running' then
-    select least(coalesce(sum(w.concurrency), 0) + 100, 10000),
-           greatest(10, 20000 / (select count(*) + 1 from postrider_internal.tracks)) into v_front, v_first
-      from postrider_internal.workers w where w.ended_at is null;
+    select least(coalesce(sum(w.concurrency), 0) + 100, 10000), greatest(10, 20000 / (select count(*) + 1
+      from postrider_internal.tracks)) into v_front, v_first from postrider_internal.workers w where w.ended_at is null;
   end if;
   return query
     select u.job_id from (
