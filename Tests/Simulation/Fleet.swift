@@ -79,6 +79,8 @@ final class Fleet {
     private var workers: [SimulatedWorker] = []
     var hasFaults: Bool { scenario.hasFaults && timeline.now < faultsEnd }
     private var faultsEnd: UInt64 = 0
+    /// Whether no claim is rolled back. Otherwise a row that another claim passed over may become free again.
+    var claimsSucceed: Bool { !scenario.hasFaults && scenario.shortage == 0 }
     /// Whether the database has a shortage at this moment.
     var isShort: Bool { timeline.now >= shortFrom && timeline.now < shortFrom + scenario.shortage }
     private var shortFrom: UInt64 = 0

@@ -16,6 +16,8 @@ enum FleetScenario: String, CaseIterable {
     case prompt
     /// A backlog, and late commits.
     case overtaken
+    /// Short calls and late commits. Claims follow each other so closely that surveys return while a claim is under way.
+    case dense
 
     /// Runs a fleet to its end.
     func run(seed: UInt64) -> Fleet {
@@ -56,6 +58,11 @@ enum FleetScenario: String, CaseIterable {
                 capacity: Int(random.number(1...8)), jobs: 400, span: 100 * millisecond, hasLateCommits: true,
                 longestCall: random.number(40...160) * millisecond, hasHiccups: false,
                 overtakenFor: 1_350 * millisecond)
+        case .dense:
+            return Fleet.Scenario(
+                workers: Int(random.number(1...2)), capacity: Int(random.number(4...16)),
+                tracks: Int(random.number(1...3)), jobs: 1_000, span: 2 * second, hasLateCommits: true,
+                longestCall: random.number(1...20) * millisecond, canListen: random.chance(80), hasHiccups: false)
         }
     }
 

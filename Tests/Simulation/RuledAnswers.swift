@@ -22,10 +22,20 @@ extension QueueInMemory {
 }
 
 extension SimulatedWorker {
-    /// The call of a prepared job. Each seventh job has a stub.
-    static func call(of job: Int64) -> HTTPCall {
-        var call = HTTPCall(url: "http://h/")
-        if job % 7 == 0 { call.stub = StubAnswer(status: 200) }
-        return call
+    /// Whether judging the answer of this job exceeds the time limit.
+    static func isTooExpensive(_ job: Int64) -> Bool { job % 16 == 1 }
+
+    /// A job after its preparation. Each seventh job has a stub, and each fourth an expensive answer.
+    static func prepared(_ job: ClaimedJob) -> ClaimedJob {
+        var job = job
+        let id = job.lease.jobID
+        job.call = HTTPCall(url: "http://h/")
+        if id % 7 == 0 { job.call?.stub = StubAnswer(status: 200) }
+        (job.isJudged, job.hasRules) = (id % 3 > 0, id % 5 == 0)
+        if id % 4 == 1 {
+            job.expensive = ExpensiveJudgement(
+                columns: "extract", lane: "\(job.lease.track)", judgesFailures: id % 8 == 1)
+        }
+        return job
     }
 }

@@ -20,6 +20,9 @@ final class SimulatedWorker {
     private var lastCall: UInt64 = 0
     private var pausedUntil: UInt64 = 0
     private var wake: UInt64 = .max
+    /// Notifications under way. One turn of the worker reads all of them.
+    private var unread: [Announcement] = []
+    private var shown = ShownRows()
     private var turnsNow = (moment: UInt64(0), count: 0)
     private(set) var isDead = false
     private(set) var lastStarted: [Int32: Int64] = [:]
@@ -90,11 +93,14 @@ final class SimulatedWorker {
     }
 
     func notified(_ announcement: Announcement) {
+        unread.append(announcement)
+        guard unread.count == 1 else { return }
         world.timeline.at(world.timeline.now + world.latency()) { [self] in
             deliver { [self] in
-                if duties?.isReady == true {
+                for announcement in unread where duties?.isReady == true {
                     apply(dispatcher.jobsAnnounced(announcement, now: world.timeline.now))
                 }
+                unread = []
             }
         }
     }
@@ -186,7 +192,9 @@ final class SimulatedWorker {
             return .init(commit: {
                 { [self] in
                     isSurveying = false
-                    if number == dispatcher.worker { dispatcher.claims.surveyReturned(seen, now: world.timeline.now) }
+                    guard number == dispatcher.worker else { return }
+                    dispatcher.claims.surveyReturned(seen, now: world.timeline.now)
+                    shown.add(seen, now: world.timeline.now)
                 }
             })
         }
@@ -221,8 +229,8 @@ final class SimulatedWorker {
 
     private func send(_ number: UInt64, _ exchange: Exchange) {
         world.trace.add(exchange)
-        let worker = dispatcher.worker
-        let queue = world.queue
+        if world.claimsSucceed { world.queue.faults += shown.faults(of: exchange.claim, in: world.queue) }
+        let (worker, queue) = (dispatcher.worker, world.queue)
         jobs?.send { [self] in
             var picked: [(track: Int32, seq: Int64)] = []
             var cause: Rejection?
@@ -283,20 +291,11 @@ final class SimulatedWorker {
                 dispatcher.releaseSlot(slot, now: world.timeline.now)
                 continue
             }
-            var job = job
-            job.call = SimulatedWorker.call(of: id)
-            (job.isJudged, job.hasRules) = (id % 3 > 0, id % 5 == 0)
-            if id % 4 == 1 {
-                job.expensive = ExpensiveJudgement(
-                    columns: "extract", lane: "\(job.lease.track)", judgesFailures: id % 8 == 1)
-            }
+            let job = SimulatedWorker.prepared(job)
             dispatcher.callPrepared(slot: slot, job)
             call(job, slot)
         }
     }
-
-    /// Whether judging the answer of this job exceeds the time limit.
-    static func isTooExpensive(_ job: Int64) -> Bool { job % 16 == 1 }
 
     /// Judges an answer. Some answers take too long, and some statements fail for a reason outside the answer.
     private func judge(_ task: JudgingWork.Task) {

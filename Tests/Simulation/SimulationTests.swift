@@ -67,4 +67,8 @@ struct SimulationTests {
     @Test func `under a backlog, a job committed late is overtaken for at most 1.35 s`() {
         simulate(.overtaken, Self.seeds / 8)
     }
+
+    @Test func `no claim skips a waiting row that a survey has shown`() {
+        simulate(.dense, Self.seeds / 8)
+    }
 }
