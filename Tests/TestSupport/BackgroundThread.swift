@@ -16,6 +16,7 @@ public final class BackgroundThread: Sendable {
     }
 
     private let thread: pthread_t
+    private let isJoined = Atomic(false)
 
     /// Starts the thread at once.
     public init(_ body: @escaping @Sendable () -> Void) {
@@ -50,8 +51,14 @@ public final class BackgroundThread: Sendable {
         return try result.withLock { $0 }.get()
     }
 
+    /// The system keeps the stack of a thread that has ended until it is joined or detached.
+    deinit {
+        if !isJoined.load(ordering: .relaxed) { pthread_detach(thread) }
+    }
+
     /// Waits until the thread has ended. Call it once.
     public func join() {
+        isJoined.store(true, ordering: .relaxed)
         pthread_join(thread, nil)
     }
 }
