@@ -68,7 +68,7 @@ soak: setup ## Run the tests with all rounds of the long ones, and renew the tab
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
 	@.postrider/venv/bin/python scripts/guarantees_table.py
 
-planted-bugs: setup ## Plant ten bugs in copies of the tree; a test must find each within two minutes
+planted-bugs: setup ## Plant twelve bugs in copies of the tree; a test must find each within two minutes
 	$(SWIFT) build --build-tests
 	@.postrider/venv/bin/python scripts/planted_bugs.py
 

@@ -21,6 +21,8 @@ final class StormFleet {
     private var workers: [RunningWorker] = []
     /// The worker that stands still.
     private var frozen: RunningWorker?
+    /// The ids of jobs of the frozen worker, as an SQL list.
+    private var frozenJobs = ""
     /// How many workers may still die while the test makes jobs.
     private var deaths: Int
 
@@ -64,10 +66,11 @@ final class StormFleet {
 
     /// Stops the worker that has the most of these jobs in flight with SIGSTOP. Returns false if none has any.
     func freeze(_ jobs: [Int64], in queue: borrowing TestQueue) throws -> Bool {
+        frozenJobs = jobs.map(String.init).joined(separator: ", ")
         let name = try queue.text(
             """
             select w.worker from postrider_internal.ready r join postrider.worker_status w on w.epoch = r.worker
-            where r.job_id in (\(jobs.map(String.init).joined(separator: ", "))) group by 1 order by count(*) desc limit 1
+            where r.job_id in (\(frozenJobs)) group by 1 order by count(*) desc limit 1
             """)
         guard frozen == nil, let name, let index = workers.firstIndex(where: { name.hasSuffix(":\($0.pid)") }) else {
             return false
@@ -77,12 +80,16 @@ final class StormFleet {
         return true
     }
 
-    /// Lets the frozen worker go on as soon as it was declared lost. Its answers then come too late.
+    /// Lets the frozen worker go on as soon as it was declared lost, and another worker calls its jobs or they have
+    /// ended. Its answers then come too late.
     func thawWhenLost(in queue: borrowing TestQueue) throws {
         guard let worker = frozen,
             try queue.number(
-                "select count(*) from postrider_internal.workers where lost and name like '%:\(worker.pid)'")
-                > 0
+                """
+                select count(*) from postrider_internal.workers where lost and name like '%:\(worker.pid)'
+                and (select bool_or(worker > 0) from postrider_internal.ready where job_id in (\(frozenJobs)))
+                is not false
+                """) > 0
         else { return }
         worker.send(SIGCONT)
         workers.append(worker)
