@@ -26,7 +26,7 @@ rm -rf "$findings"
 mkdir -p "$findings"
 export ASAN_OPTIONS=log_path=$findings/report UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$PWD/Tests/Sanitizers/leaks.supp:print_suppressions=0
-export TSAN_OPTIONS=halt_on_error=0:log_path=$findings/report
+export TSAN_OPTIONS=halt_on_error=0:suppressions=$PWD/Tests/Sanitizers/threads.supp:log_path=$findings/report
 export POSTRIDER_SANITIZER=$kind SWIFT_BACKTRACE=enable=no
 
 status=0
