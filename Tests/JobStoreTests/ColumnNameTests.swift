@@ -34,9 +34,9 @@ struct ColumnNameTests {
         }
     }
 
-    @Test func `only statements that change settings have no named columns`() {
+    @Test func `only statements that change the session have no named columns`() {
         let unnamed = StoreStatement.all.filter { $0.columns == nil }.map(\.name)
-        #expect(unnamed == ["short_lock_timeout", "limit_judging", "limit_time"])
+        #expect(unnamed == ["short_lock_timeout", "limit_judging", "listen", "unlisten", "limit_time"])
     }
 
     @Test func `the list of statements is complete`() throws {
