@@ -74,7 +74,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
-        with Workbench(BUILD) as bench:
+        with Workbench(BUILD, max(scenario.connections for scenario in scenarios)) as bench:
             measure(bench, scenarios, contenders, options.rounds, report)
     except KeyboardInterrupt:
         sys.exit(130)

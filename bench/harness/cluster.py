@@ -16,7 +16,7 @@ from harness.process import Process
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{sockets}'
-max_connections = 2100
+max_connections = {connections}
 shared_buffers = {shared_buffers}
 max_wal_size = {max_wal_size}
 checkpoint_timeout = 60min
@@ -45,8 +45,8 @@ def server_programs() -> Path:
 class Cluster:
     """Owns the server, its data (under /var/tmp, which is a disk) and its socket (under /tmp, for a short path)."""
 
-    def __init__(self) -> None:
-        self._programs = server_programs()
+    def __init__(self, connections: int) -> None:
+        self._programs, self._connections = server_programs(), connections
         # The server refuses to run as root.
         self._user = "postgres" if os.geteuid() == 0 else None
         self._home = Path(tempfile.mkdtemp(prefix="postrider-bench-", dir="/var/tmp"))
@@ -108,6 +108,7 @@ class Cluster:
         free = shutil.disk_usage(self._home).free
         with open(self._home / "data" / "postgresql.conf", "a") as conf:
             conf.write(SETTINGS.format(
+                connections=self._connections,
                 sockets=self._sockets,
                 shared_buffers="1GB" if memory > 4 * GIB else "256MB",
                 max_wal_size="16GB" if free > 40 * GIB else "4GB"))

@@ -23,8 +23,8 @@ SOURCES = Path(__file__).resolve().parents[1]
 class Workbench:
     """Runs the cluster and the targets inside `with`, and makes databases, workers and meters."""
 
-    def __init__(self, build: Path):
-        self._build = build
+    def __init__(self, build: Path, connections: int):
+        self._build, self._connections = build, connections
         self._stack = ExitStack()
         self._prepared: set[str] = set()
 
@@ -35,7 +35,7 @@ class Workbench:
         with ExitStack() as stack:
             self.run_directory = Path(tempfile.mkdtemp(prefix="prb-run-", dir="/tmp"))
             stack.callback(shutil.rmtree, self.run_directory, ignore_errors=True)
-            self.cluster = stack.enter_context(Cluster())
+            self.cluster = stack.enter_context(Cluster(self._connections))
             ports: set[int] = set()
             for _ in range(2):
                 ports.add(free_port(ports))

@@ -28,6 +28,7 @@ class Fleet(Scenario):
     def __init__(self, options: argparse.Namespace):
         super().__init__(options)
         self._round = 0
+        self.connections = max(Scenario.connections, 2 * options.idle + 100)
         idle = f"{options.idle:,} idle workers"
         self.figures = [
             Figure("one_jobs_per_s", "one worker: jobs/s"),
@@ -101,8 +102,10 @@ class Fleet(Scenario):
 
 
 def _await_sessions(database: Database, wanted: int) -> None:
-    deadline = time.monotonic() + START_LIMIT_S
+    # A thousand workers that start at once take minutes on two cores.
+    limit_s = START_LIMIT_S + wanted / 4
+    deadline = time.monotonic() + limit_s
     while (sessions := len(database.worker_sessions())) < wanted:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{sessions} of {wanted} sessions after {START_LIMIT_S} s")
+            raise TimeoutError(f"{sessions} of {wanted} sessions after {limit_s:.0f} s")
         time.sleep(0.2)

@@ -24,6 +24,7 @@ class Scenario(ABC):
     name: str
     figures: list[Figure]
     in_all = True  # whether `all` includes it
+    connections = 400  # max_connections of the cluster
 
     def __init__(self, options: argparse.Namespace):
         self.options = options

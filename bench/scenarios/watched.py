@@ -44,31 +44,35 @@ class Watched(Scenario):
     def __init__(self, options: argparse.Namespace):
         super().__init__(options)
         self._round = 0
+        ways = options.ways
         self.figures = [
             Figure("plain_jobs_per_s", "nobody watches: jobs/s", compare=False),
-            *(Figure(f"{way}_to_plain", f"{way} ÷ plain: jobs/s", compare=False) for way in WAYS[1:]),
+            *(Figure(f"{way}_to_plain", f"{way} ÷ plain: jobs/s", compare=False) for way in ways[1:]),
             *(Figure(f"{way}_cpu_us_per_job", f"{way}: CPU µs/job, worker + PostgreSQL", compare=False)
-              for way in WAYS),
+              for way in ways),
             Figure("tabs_pages", "tabs: pages fetched", compare=False),
             Figure("tabs_page_ms", "tabs: longest wait for a page, ms", compare=False),
             Figure("metrics_pages", "metrics: scrapes", compare=False),
-            *(Figure(f"{way}_requests", f"{way}: requests to the collector", compare=False) for way in TRACES),
+            *(Figure(f"{way}_requests", f"{way}: requests to the collector", compare=False)
+              for way in ways if way in TRACES),
         ]
 
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--jobs", type=int, default=200_000, help="queued before the worker starts")
+        parser.add_argument("--ways", type=_ways, default=WAYS, metavar="A,B", help=f"of {','.join(WAYS)}")
 
     def fits(self, contender: Contender) -> bool:
         return contender.name == "postrider"
 
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
-        turn = self._round % len(WAYS)
+        ways = self.options.ways
+        turn = self._round % len(ways)
         self._round += 1
         found: dict[str, object] = {}
-        for way in WAYS[turn:] + WAYS[:turn]:
+        for way in ways[turn:] + ways[:turn]:
             found |= {f"{way}_{key}": value for key, value in self._drain(bench, contender, way).items()}
-        for way in WAYS[1:]:
+        for way in ways[1:]:
             found[f"{way}_to_plain"] = found[f"{way}_jobs_per_s"] / found["plain_jobs_per_s"]
         return found
 
@@ -151,3 +155,11 @@ def readers(address: str, paths: list[str], every_s: float) -> Iterator[list[flo
         thread.join()
     if faults:
         raise faults[0]
+
+
+def _ways(text: str) -> list[str]:
+    """`plain` comes first, because the others are compared with it."""
+    wanted = text.split(",")
+    if unknown := [way for way in wanted if way not in WAYS]:
+        raise argparse.ArgumentTypeError(f"{','.join(unknown)}: not one of {', '.join(WAYS)}")
+    return [way for way in WAYS if way in wanted or way == "plain"]
