@@ -74,21 +74,29 @@ struct PickupModeTests {
         #expect(mode.isListening && !mode.isStandingBy)
         #expect(mode.counted(listeners: 16, peers: 32) == .standBy)
         #expect(!mode.isListening && mode.isStandingBy)
-        #expect(mode.interval == 2 * PickupMode.fallbackInterval)
-        #expect(mode.counted(listeners: 8, peers: 64) == .none)
         #expect(mode.interval == 4 * PickupMode.fallbackInterval)
+        #expect(mode.counted(listeners: 8, peers: 64) == .none)
+        #expect(mode.interval == 8 * PickupMode.fallbackInterval)
         for _ in 0..<100 { #expect(mode.claimReturned(rows: 0, limit: 8) == .none) }
         #expect(mode.notified(now: 10_000_000_000) == .none)
         #expect(mode.counted(listeners: 7, peers: 64) == .wake)
         #expect(!mode.isStandingBy)
         #expect(mode.interval == 2_000_000)
+        #expect(mode.fallback == PickupMode.fallbackInterval)
     }
 
-    @Test(arguments: [(0, 250), (16, 250), (17, 265), (320, 5_000), (960, 15_000), (100_000, 15_000)])
-    func `all workers together look 64 times a second, and each at least every 15 s`(peers: Int, milliseconds: UInt64) {
-        var mode = listening()
+    @Test(arguments: [
+        (0, 250, 250), (8, 250, 250), (16, 500, 500), (17, 531, 531), (32, 1_000, 1_000), (320, 1_000, 10_000),
+        (480, 1_000, 15_000), (100_000, 1_000, 15_000),
+    ])
+    func `all workers together look 32 times a second, and each at least every 15 s`(
+        peers: Int, listening: UInt64, standby: UInt64
+    ) {
+        var mode = self.listening()
+        #expect(mode.counted(listeners: 0, peers: peers) == .none)
+        #expect(mode.interval / 1_000_000 == listening)
         #expect(mode.counted(listeners: 16, peers: peers) == .standBy)
-        #expect(mode.interval / 1_000_000 == milliseconds)
+        #expect(mode.interval / 1_000_000 == standby)
         #expect(mode.fallback == mode.interval)
     }
 

@@ -43,7 +43,7 @@ final class CredentialLoop {
     /// Sends the credential statements that are due on the duties session.
     func sendDuties(_ worker: Int32) {
         if now >= work.lookDue, !shared.dispatcher.isDraining, !duties.awaits(.credentials) {
-            work.lookBegins(now: now)
+            work.lookBegins(isStandingBy: shared.dispatcher.claims.isStandingBy, now: now)
             StoreCalls.nextCredentialTasks(
                 worker: worker, hasKey: shared.configuration.secretKeys != nil,
                 canRefresh: work.hasFreeSeat && !shared.configuration.makesNoCalls,

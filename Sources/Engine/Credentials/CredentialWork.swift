@@ -43,6 +43,8 @@ struct CredentialWork {
     static let interval: UInt64 = 1_000_000_000
     /// The interval of looks while no job has credentials: 5 s. A notification causes a look at once.
     static let longInterval: UInt64 = 5_000_000_000
+    /// The interval while this worker stands by: 15 s. The workers that listen look for it.
+    static let standbyInterval: UInt64 = 15_000_000_000
     /// The pause before a token is stored again, while an open transaction has locked the credential's row: 250 ms.
     static let lockedInterval: UInt64 = 250_000_000
     /// How long this worker ignores a credential whose secrets none of its keys opens: 30 s.
@@ -80,9 +82,10 @@ struct CredentialWork {
     }
 
     /// Records that a look is sent.
-    mutating func lookBegins(now: UInt64) {
+    mutating func lookBegins(isStandingBy: Bool = false, now: UInt64) {
         wasNotified = false
-        lookDue = now + (isUsed ? CredentialWork.interval : CredentialWork.longInterval)
+        let rest = isStandingBy ? CredentialWork.standbyInterval : CredentialWork.longInterval
+        lookDue = now + (isUsed ? CredentialWork.interval : rest)
     }
 
     /// Records the answer of a look. A notification that arrived meanwhile may be missing in it, and a look brings at

@@ -221,7 +221,8 @@ struct ClaimPlanner {
     /// Records how many workers of the same queues there are, as of a heartbeat.
     mutating func peersCounted(listeners: Int, peers: Int, now: UInt64) -> PickupMode.Change {
         let change = pickup.counted(listeners: listeners, peers: peers)
-        if change != .none || pickup.isStandingBy { setPace(now: now) }
+        if change != .none { setPace(now: now) }
+        schedule.fallback = pickup.fallback
         return change
     }
 

@@ -136,11 +136,11 @@ final class DutyLoop {
         ])
     }
 
-    /// The leader renews its lease of 10 s every 3 s. The other workers ask every second, or every 5 s while enough of
-    /// them are awake.
+    /// The leader renews its lease of 10 s every 3 s. The other workers ask every second, or every 15 s while they stand
+    /// by.
     private var leadInterval: UInt64 {
         if leader.leads { return 3 * Schedule.leadInterval }
-        return shared.dispatcher.claims.isStandingBy ? 5 * Schedule.leadInterval : Schedule.leadInterval
+        return shared.dispatcher.claims.isStandingBy ? 15 * Schedule.leadInterval : Schedule.leadInterval
     }
 
     /// Whether the database may have rows of long calls, or may need them.

@@ -25,7 +25,7 @@ public struct PickupMode: Sendable, Equatable {
     }
 
     static let pollInterval: UInt64 = 2_000_000
-    /// The poll interval while listening, and if listening is not possible: 250 ms.
+    /// The poll interval while listening, and if listening is not possible: 250 ms with few workers.
     public static let fallbackInterval: UInt64 = 250_000_000
     /// After so many empty claims in a row the worker listens.
     static let emptyPollsBeforeListening = 25
@@ -35,15 +35,21 @@ public struct PickupMode: Sendable, Equatable {
     public static let mostListeners = 16
     /// A worker that stands by wakes up when fewer than this listen. The distance keeps workers from going to and fro.
     static let fewestListeners = 8
-    /// The longest interval of a worker that stands by: 15 s.
+    /// From so many workers of the same queues on, each looks less often for jobs that no notification has announced: all
+    /// of them together 32 times a second.
+    static let fewPeers = 8
+    /// The longest interval of a worker that listens, and of one that stands by: 1 s, 15 s.
+    static let longestFallback: UInt64 = 1_000_000_000
     static let longestStandby: UInt64 = 15_000_000_000
 
     /// Whether NOTIFY can reach this worker. It cannot behind PgBouncer in transaction mode.
     let canListen: Bool
     /// Whether the worker waits for NOTIFY instead of polling.
     public private(set) var isListening = false
-    /// The interval of a worker that stands by; nil if it does not.
-    private var standby: UInt64?
+    /// Whether the worker stands by.
+    public private(set) var isStandingBy = false
+    /// The interval of looks for jobs that no notification has announced.
+    public private(set) var fallback = PickupMode.fallbackInterval
     private var emptyPolls = 0
     private var fullClaims = 0
     private var wakes = 0
@@ -56,17 +62,11 @@ public struct PickupMode: Sendable, Equatable {
 
     /// The time until the next poll if no event comes before, in nanoseconds.
     public var interval: UInt64 {
-        if !isListening, standby == nil, emptyPolls < PickupMode.emptyPollsBeforeListening {
+        if !isListening, !isStandingBy, emptyPolls < PickupMode.emptyPollsBeforeListening {
             return PickupMode.pollInterval
         }
         return fallback
     }
-
-    /// The interval of looks for jobs that no notification has announced.
-    public var fallback: UInt64 { standby ?? PickupMode.fallbackInterval }
-
-    /// Whether the worker stands by.
-    public var isStandingBy: Bool { standby != nil }
 
     /// Records that a claim returned `rows` of the `limit` that it asked for.
     public mutating func claimReturned(rows: Int, limit: Int) -> Change {
@@ -76,7 +76,7 @@ public struct PickupMode: Sendable, Equatable {
             // With a backlog, notifications about further jobs are useless.
             return fullClaims >= 20 ? stop() : .none
         }
-        if standby != nil { return rows > 0 ? wake() : .none }
+        if isStandingBy { return rows > 0 ? wake() : .none }
         guard canListen, emptyPolls >= PickupMode.emptyPollsBeforeListening else { return .none }
         isListening = true
         wakes = 0
@@ -87,22 +87,19 @@ public struct PickupMode: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - listeners: how many of them listen and have free slots; if this worker listens, only those before it.
-    ///   - peers: all of them, this one included. Together they look for jobs 64 times a second.
+    ///   - peers: all of them, this one included.
     public mutating func counted(listeners: Int, peers: Int) -> Change {
-        if isListening, listeners >= PickupMode.mostListeners {
+        guard isListening || isStandingBy else { return .none }
+        if isStandingBy, listeners < PickupMode.fewestListeners { return wake() }
+        let standsBy = isListening && listeners >= PickupMode.mostListeners
+        if standsBy {
             isListening = false
-            standby = PickupMode.pace(peers)
-            return .standBy
+            isStandingBy = true
         }
-        guard standby != nil else { return .none }
-        if listeners < PickupMode.fewestListeners { return wake() }
-        standby = PickupMode.pace(peers)
-        return .none
-    }
-
-    private static func pace(_ peers: Int) -> UInt64 {
-        let pace = fallbackInterval * UInt64(max(0, peers)) / UInt64(mostListeners)
-        return min(max(fallbackInterval, pace), longestStandby)
+        let pace = PickupMode.fallbackInterval * UInt64(max(0, peers)) / UInt64(PickupMode.fewPeers)
+        let longest = isStandingBy ? PickupMode.longestStandby : PickupMode.longestFallback
+        fallback = min(max(PickupMode.fallbackInterval, pace), longest)
+        return standsBy ? .standBy : .none
     }
 
     private mutating func wake() -> Change {
@@ -124,15 +121,14 @@ public struct PickupMode: Sendable, Equatable {
     /// Records that the connection was lost. A server crash also removes the row, since its table is unlogged.
     public mutating func connectionLost() {
         isListening = false
-        standby = nil
+        isStandingBy = false
+        fallback = PickupMode.fallbackInterval
         emptyPolls = 0
         fullClaims = 0
     }
 
     private mutating func stop() -> Change {
-        isListening = false
-        emptyPolls = 0
-        fullClaims = 0
+        connectionLost()
         return .stopListening
     }
 }

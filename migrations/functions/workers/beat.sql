@@ -3,6 +3,9 @@
 -- and it cannot judge which other workers were silent. A settle that takes its full 6 s has a heartbeat right before it
 -- and leaves no gap.
 --
+-- synchronous_commit: a heartbeat that a crash of the server loses is followed by another one. So it does not wait for
+-- the disk.
+--
 -- p_wal: the end of the WAL on disk at the last heartbeat. If the WAL of the database ends before that, the database
 -- was set back to an earlier state.
 --
@@ -24,6 +27,7 @@ begin
   if not postrider_internal.is_identified() or pg_current_wal_flush_lsn() - '0/0' < p_wal then
     return false;
   end if;
+  perform set_config('synchronous_commit', 'off', true);
   update postrider_internal.workers
      set heartbeat_at = clock_timestamp(), in_flight = p_in_flight, draining = p_draining,
          results_waiting = p_waiting, results_waiting_since = clock_timestamp() - p_waiting_ms * interval '1 ms',

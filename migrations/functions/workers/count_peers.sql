@@ -25,11 +25,11 @@ begin
          (select count(*)
             from (select from postrider_internal.workers w
                    where w.ended_at is null and w.queues is not distinct from own.queues
-                   limit 960) x)
+                   limit 480) x)
     into listeners, peers
     from postrider_internal.workers own
    where own.id = p_worker;
 end
 $$;
 comment on function postrider_internal.count_peers(int, boolean) is
-  'workers of the same queues: those that listen and have free slots (at most 16), and all (at most 960); null: not asked';
+  'workers of the same queues: those that listen and have free slots (at most 16), and all (at most 480); null: not asked';
