@@ -6,10 +6,10 @@ import statistics
 import time
 from pathlib import Path
 
+from harness import marks
+
 BEGIN = "<!-- figures: written by bench/run.sh pages --page -->"
 END = "<!-- end of the figures of pages -->"
-
-
 HEAD = f"{'first':>8} {'median':>8} {'max':>8} {'CPU':>8} {'KB':>6}"
 
 
@@ -30,11 +30,6 @@ def write_table(
     page: Path, record: dict[str, object], machine: str, options: argparse.Namespace, limit_ms: float
 ) -> None:
     """Writes one line for each group between the two marks of the page, with the group's slowest address."""
-    text = page.read_text()
-    before, mark, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise SystemExit(f"bench: {page} lacks the line {BEGIN} or {END}")
     groups: dict[str, list[dict[str, object]]] = {}
     for row in record["rows"]:
         groups.setdefault(row["group"], []).append(row)
@@ -52,4 +47,4 @@ def write_table(
                   f"| load average before the requests | {record['load']:.1f} |",
                   f"| database | {record['size_gb']:.1f} GB |",
                   f"| addresses above {limit_ms:.0f} ms | {record['slow']} of {record['pages']} |"]
-    page.write_text(before + "\n".join([BEGIN, "", *lines, "", *conditions, "", END]) + after)
+    marks.replace(page, BEGIN, END, "\n".join(["", "", *lines, "", *conditions, "", ""]))

@@ -7,6 +7,7 @@ import statistics
 import time
 from pathlib import Path
 
+from harness import marks
 from public.phases import PHASES
 
 BEGIN = "<!-- figures: written by bench/run.sh public --page -->"
@@ -26,16 +27,11 @@ def write_tables(
     page: Path, records: list[dict[str, object]], machine: str, rates: list[int], options: argparse.Namespace
 ) -> None:
     """Writes medians of the rounds between the two marks of the page."""
-    text = page.read_text()
-    before, mark, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not mark or not end:
-        raise SystemExit(f"bench: {page} lacks the line {BEGIN} or {END}")
     figures = _Figures(records)
     parts = [_conditions(figures, machine, page, rates, options)]
     for rate in rates:
         parts += [f"## {rate} jobs per second", *figures.tables(f"{rate}/s: ")]
-    page.write_text(before + "\n\n".join([BEGIN, *parts, END]) + after)
+    marks.replace(page, BEGIN, END, "\n\n".join(["", *parts, ""]))
 
 
 class _Figures:

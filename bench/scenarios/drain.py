@@ -4,12 +4,10 @@
 import argparse
 
 from contenders import Contender
-from harness.meter import Usage, peak_rss_mb
+from harness import drained
+from harness.meter import peak_rss_mb
 from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
-
-START_LIMIT_S = 60
-RUN_LIMIT_S = 600
 
 
 class Drain(Scenario):
@@ -37,17 +35,8 @@ class Drain(Scenario):
             database.settle()
             before = bench.nginx.requests()
             with bench.worker(contender, database, self.options.concurrency) as worker:
-                meter = bench.meter(database, worker)
-                for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
-                    pass
-                first, position = meter.read(), database.wal_position()
-                for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
-                    pass
-                database.await_finished(jobs, worker)
-                usage = Usage.between(first, meter.read())
-                wal, rss = database.wal_bytes_since(position), peak_rss_mb(worker.pid)
-            if (kept := database.kept()) != jobs:
-                raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+                usage, wal = drained.measure(bench, database, [worker], jobs, before)
+                rss = peak_rss_mb(worker.pid)
         return {
             "jobs": jobs,
             "seconds": usage.seconds,

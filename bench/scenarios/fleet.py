@@ -6,12 +6,12 @@ import time
 from contextlib import ExitStack
 
 from contenders import Contender
+from harness import drained
 from harness.meter import Usage
 from harness.workbench import Database, Workbench
 from scenarios.scenario import Figure, Scenario
 
 START_LIMIT_S = 120
-RUN_LIMIT_S = 600
 REST_S = 10  # idle workers settle for so long, and are then measured for so long
 IDLE_QUEUE = "idle"
 
@@ -84,16 +84,8 @@ class Fleet(Scenario):
             before = bench.nginx.requests()
             workers = [stack.enter_context(bench.worker(contender, database, self.options.concurrency))
                        for _ in range(busy)]
-            meter = bench.meter(database, *workers)
-            for _ in bench.nginx.watch(1, before, workers[0], START_LIMIT_S):
-                pass
-            first = meter.read()
-            for _ in bench.nginx.watch(jobs, before, workers[0], RUN_LIMIT_S):
-                pass
-            database.await_finished(jobs, workers[0])
-            usage = Usage.between(first, meter.read())
-            if (kept := database.kept()) != jobs:
-                raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+            usage, _ = drained.measure(
+                bench, database, workers, jobs, before, start_limit_s=START_LIMIT_S)
         return found | {
             "jobs_per_s": jobs / usage.seconds,
             "cpu_us_per_job": (usage.worker + usage.postgres) / jobs * 1e6,

@@ -4,12 +4,11 @@
 import argparse
 
 from contenders import Contender
-from harness.meter import Usage
+from harness import drained
 from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
 START_LIMIT_S = 120
-RUN_LIMIT_S = 600
 # Far above the number of calls that one worker has in flight.
 CALLS = 10_000
 # The highest possible rate.
@@ -70,14 +69,6 @@ class Lanes(Scenario):
             database.settle()
             before = bench.nginx.requests()
             with bench.worker(contender, database, concurrency or self.options.concurrency) as worker:
-                meter = bench.meter(database, worker)
-                for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
-                    pass
-                first = meter.read()
-                for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
-                    pass
-                database.await_finished(jobs, worker)
-                usage = Usage.between(first, meter.read())
-            if (kept := database.kept()) != jobs:
-                raise RuntimeError(f"{contender.name}: {kept} of {jobs} results have status 200 and a whole body")
+                usage, _ = drained.measure(
+                    bench, database, [worker], jobs, before, start_limit_s=START_LIMIT_S)
         return jobs / usage.seconds, usage.worker + usage.postgres

@@ -9,14 +9,11 @@ from contextlib import ExitStack, contextmanager
 from collections.abc import Iterator
 
 from contenders import Contender
-from harness.meter import Usage
-from harness.process import Process
+from harness import drained
 from harness.targets import Collector, free_port
 from harness.workbench import Workbench
 from scenarios.scenario import Figure, Scenario
 
-START_LIMIT_S = 60
-RUN_LIMIT_S = 600
 TABS = ["/", "/jobs", "/failures", "/queues", "/services"]
 RENEWAL_S = 5  # dashboard.js
 SCRAPE_S = 5  # three times as often as Prometheus by default
@@ -95,17 +92,9 @@ class Watched(Scenario):
             before = bench.nginx.requests()
             worker = stack.enter_context(
                 bench.worker(contender, database, self.options.concurrency, options=options, environment=environment))
-            meter = bench.meter(database, worker)
-            for _ in bench.nginx.watch(1, before, worker, START_LIMIT_S):
-                pass
-            first = meter.read()
-            with readers(address, paths, every_s) as waits:
-                for _ in bench.nginx.watch(jobs, before, worker, RUN_LIMIT_S):
-                    pass
-                database.await_finished(jobs, worker)
-                usage = Usage.between(first, meter.read())
-            if (kept := database.kept()) != jobs:
-                raise RuntimeError(f"{contender.name}, {way}: {kept} of {jobs} results have status 200 and a whole body")
+            waits: list[float] = []
+            usage, _ = drained.measure(
+                bench, database, [worker], jobs, before, meanwhile=readers(address, paths, every_s, waits))
             found = {
                 "jobs_per_s": jobs / usage.seconds,
                 "cpu_us_per_job": (usage.worker + usage.postgres) / jobs * 1e6,
@@ -120,12 +109,11 @@ class Watched(Scenario):
 
 
 @contextmanager
-def readers(address: str, paths: list[str], every_s: float) -> Iterator[list[float]]:
-    """One reader per path, until `with` ends. Yields the list of all waits in seconds.
+def readers(address: str, paths: list[str], every_s: float, waits: list[float]) -> Iterator[None]:
+    """One reader per path, until `with` ends. Adds each wait in seconds to `waits`.
 
     The readers start one after the other, as people open tabs, and each reads its page again after `every_s`.
     """
-    waits: list[float] = []
     faults: list[BaseException] = []
     ended = threading.Event()
 
@@ -149,7 +137,7 @@ def readers(address: str, paths: list[str], every_s: float) -> Iterator[list[flo
                for number, path in enumerate(paths)]
     for thread in threads:
         thread.start()
-    yield waits
+    yield
     ended.set()
     for thread in threads:
         thread.join()
