@@ -163,7 +163,7 @@ INCIDENTS = {
 }
 
 
-# What the pictures of other pages need.
+# Prepares the jobs that the pictures of other pages show.
 SCENES = {"chain": chain}
 
 

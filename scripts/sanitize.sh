@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs the unit tests with sanitizers: scripts/sanitize.sh address|thread
 #
-# address: bad accesses to memory in Swift and C, leaks of C code, and undefined behaviour of C code (clang's UBSan).
+# address: bad accesses to memory in Swift and C. Of C code also leaks and undefined behaviour (clang's UBSan).
 # thread: data races and leaked threads in Swift and C.
 #
 # On Linux, swiftc refuses -sanitize=undefined. Swift itself traps where C has undefined behaviour.

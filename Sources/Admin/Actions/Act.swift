@@ -157,7 +157,7 @@ extension Act.Kind {
         }
     }
 
-    /// What the act does to many jobs.
+    /// The effect of the act on many jobs.
     var effectOnMany: String {
         switch self {
         case .cancel:

@@ -29,7 +29,7 @@ struct SuggestedNames: Sendable {
         self.byFilter = byFilter
     }
 
-    /// Reads the names for those of the fields that take one.
+    /// Reads the names for the fields that have suggestions.
     init(for fields: [FilterBar.Field], _ connection: borrowing PGConnection) throws(PGError) {
         let filters = fields.map(\.name).filter(SuggestedNames.filters.contains)
         guard !filters.isEmpty else {

@@ -2,15 +2,15 @@
 
 internal import JobModel
 
-/// Writes the JSON of a span byte by byte. Joining texts took ten times as long: 127,000 instructions a job.
+/// Writes the JSON of a span byte by byte. To join texts took 127,000 instructions a job, this takes fewer than 48,000.
 struct SpanJSON {
-    /// What has been written.
+    /// The JSON so far.
     private(set) var bytes: [UInt8] = []
 
-    /// An empty text. Most spans fit into the room it has: those of attempts have about 750 bytes.
+    /// An empty text. It has room for most spans: the span of an attempt has about 750 bytes.
     init() { bytes.reserveCapacity(1024) }
 
-    /// Adds JSON as it is.
+    /// Adds text that is JSON already.
     mutating func add(_ json: String) { bytes += json.utf8 }
 
     /// Adds a text as a JSON string.

@@ -35,8 +35,8 @@ public struct PickupMode: Sendable, Equatable {
     public static let mostListeners = 16
     /// A worker that stands by wakes up when fewer than this listen. The distance keeps workers from going to and fro.
     static let fewestListeners = 8
-    /// From so many workers of the same queues on, each looks less often for jobs that no notification has announced: all
-    /// of them together 32 times a second.
+    /// From so many workers of the same queues on, each looks less often for jobs that no notification has announced. All
+    /// of them together look 32 times a second.
     static let fewPeers = 8
     /// The longest interval of a worker that listens, and of one that stands by: 1 s, 15 s.
     static let longestFallback: UInt64 = 1_000_000_000

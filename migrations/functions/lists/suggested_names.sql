@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- planner: no-jit, custom-plans, no-seqscan, no-bitmapscan, nested-loops
+--
 -- Reads a bounded number of rows: the 400 newest jobs, the 500 newest tracks and names of errors, and the first p_limit
 -- names of each table of names. Names that jobs have used last come first into the list, then names in their order.
 --
 -- Tags have no table of names, so the first 30 tags are found one after another by their index. Each one takes a look
 -- into each partition, 0.1 ms with twelve of them.
 --
--- Names of more than 100 characters are left out: they would fill a page, and nobody reads them in a list.
+-- Names of more than 100 characters are left out, because they would fill the page.
 create or replace function postrider_internal.suggested_names(p_filters text[], p_limit int)
 returns table (filter text, name text)
 language sql stable security definer

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A NOTIFY wakes all sessions of the database that listen, whichever queue it is for. So of many idle workers of the
--- same queues only some listen, and the others look for jobs themselves, the less often the more they are.
+-- same queues only some listen. The others look for jobs themselves, each one less often if there are more of them.
 --
--- p_listens: whether the worker listens. Then only listeners with a lower number count, so that all workers agree on
--- which of them go on. null: the worker needs no answer.
+-- p_listens: whether the worker listens. Then only listeners with a lower number count. So all workers agree on the
+-- listeners that go on. null: the worker needs no answer.
 --
 -- Both counts end at the number from which on the worker decides the same.
 create or replace function postrider_internal.count_peers(

@@ -38,7 +38,7 @@ struct FilterBar: Sendable {
     let shown: Int
     /// The valid filters that are set.
     let values: [(String, String)]
-    /// What the fields with a text suggest.
+    /// The names that fields with a text suggest.
     var suggestions = SuggestedNames()
 
     func write(to html: inout HTML) {

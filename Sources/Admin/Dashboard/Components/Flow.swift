@@ -133,7 +133,8 @@ struct Flow {
         text.count > count ? text.prefix(max(count - 1, 1)) + "…" : text
     }
 
-    /// `GET https://host/path?query` without the host and the query. Of a long path, the end tells calls apart.
+    /// `GET https://host/path?query` without the host and the query. Calls differ most at the end of a long
+    /// path, so its end is kept.
     private static func shortened(_ call: String) -> String {
         guard let scheme = call.firstRange(of: "://") else { return call }
         let method = call[..<scheme.lowerBound].prefix { $0 != " " }

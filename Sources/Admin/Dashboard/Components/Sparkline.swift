@@ -52,7 +52,7 @@ struct Sparkline: Equatable {
 
     private func bar(_ style: StaticString, _ count: Int64, _ top: Int64, _ place: Int, to html: inout HTML) {
         guard count > 0 else { return }
-        // A single job stays visible beside thousands.
+        // A single job stays visible next to thousands.
         let height = max(Int(Double(count) / Double(top) * Double(Sparkline.height)), 2)
         html.element(
             "rect",

@@ -4,8 +4,8 @@ internal import PGClient
 
 /// The place of a job in its batch or chain: its ancestors, the members next to it, and its own members.
 ///
-/// It reads about twenty members of a batch, however many there are, and a few members of each of these. `MembersPage`
-/// lists all of them.
+/// It reads about twenty members of a batch, however many there are. Of each of these it reads a few members.
+/// `MembersPage` lists all members.
 struct JobTree: Sendable {
     private let root: Tree.Node?
     /// The batch or chain that the picture shows: the job itself, or the one that it is a member of.
@@ -186,7 +186,7 @@ struct JobTree: Sendable {
         return entries
     }
 
-    /// The entries, each batch and chain among them with its first members: those around the next step of a chain, and
+    /// The entries. Each batch among them gets its first members, each chain its members around the next step. Both get
     /// the member that failed first.
     private static func addingMembers(
         to entries: [Tree.Entry], _ connection: borrowing PGConnection
