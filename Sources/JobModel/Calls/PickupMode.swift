@@ -103,7 +103,7 @@ public struct PickupMode: Sendable, Equatable {
     }
 
     private mutating func wake() -> Change {
-        connectionLost()
+        poll()
         return .wake
     }
 
@@ -119,16 +119,18 @@ public struct PickupMode: Sendable, Equatable {
     }
 
     /// Records that the connection was lost. A server crash also removes the row, since its table is unlogged.
-    public mutating func connectionLost() {
+    public mutating func connectionLost() { poll() }
+
+    private mutating func stop() -> Change {
+        poll()
+        return .stopListening
+    }
+
+    private mutating func poll() {
         isListening = false
         isStandingBy = false
         fallback = PickupMode.fallbackInterval
         emptyPolls = 0
         fullClaims = 0
-    }
-
-    private mutating func stop() -> Change {
-        connectionLost()
-        return .stopListening
     }
 }
