@@ -12,8 +12,13 @@ import Testing
 /// however long the queue is by then.
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
+    /// The partitions of jobs and results among them: the leader makes each long before its first row, and a VACUUM of
+    /// that time finds it empty.
     private static let tables =
-        "'{ready,scheduled,members,trees,tree_deltas,job_deltas,outcomes,cache_waits,cache_flights,credential_waits,dedupe_keys}'::text[]"
+        """
+        '{ready,scheduled,members,trees,tree_deltas,job_deltas,outcomes,cache_waits,cache_flights,credential_waits,\
+        dedupe_keys,jobs_1,results_1,filled_templates}'::text[]
+        """
 
     init() throws { cluster = try TestQueue.quietCluster() }
 
@@ -108,6 +113,9 @@ struct StaleStatisticsTests {
             insert into postrider.servers (service, position, base_url) values ('two', 1, '\(url)/ok/a'),
               ('two', 2, '\(url)/ok/b')
               on conflict do nothing;
+            insert into postrider.services (name, base_url, cookies) values ('jar', '\(url)', true) on conflict do nothing;
+            insert into postrider.services (name, base_url, stub) values ('stub', '\(url)', '[{"status": 200}]')
+              on conflict do nothing;
             insert into postrider.lanes (name, max_in_flight) values ('narrow', 2) on conflict do nothing;
             insert into postrider.credentials (name, kind, token_url, client_id)
             values ('c', 'oauth2_refresh_token', '\(api.url)/token', 'app') on conflict do nothing;
@@ -121,6 +129,10 @@ struct StaleStatisticsTests {
         try queue.insert(5, "service, url", "'two', '/' || i")
         try queue.insert(5, "credential, url", "'c', '\(api.url)/api/' || i")
         try queue.insert(10, "service, url, cache_ttl", "'one', '/wait/20/' || i % 2, '10 ms'")
+        try queue.insert(5, "url, callback_url", "'\(url)/ok/' || i, '\(url)/ok/hook'")
+        try queue.insert(5, "service, url", "'jar', '/ok/' || i")
+        try queue.insert(5, "service, url", "'stub', '/ok/' || i")
+        try queue.insert(5, "method, service, url", "'DELETE', 'one', '/ok/' || i")
         try queue.insert(6, "url, dedupe_key, on_duplicate", "'\(url)/ok/' || i, i % 3, 'skip'")
         _ = try queue.number(
             """

@@ -231,7 +231,7 @@ begin
   if v_cached then
     insert into postrider_internal.cache_deltas (service, outcome, jobs)
     select coalesce(j.service, ''), x.cache, count(*)
-      from unnest(p_attempts) x join postrider.jobs j on j.id = x.job_id
+      from unnest(p_attempts) x join postrider.jobs j on j.id = any (array[x.job_id])
      where x.cache is not null and x.seq = any (done)
      group by 1, 2;
     perform postrider_internal.end_cache_flights(p_worker, p_app_version, p_attempts, done);

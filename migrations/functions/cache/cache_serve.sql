@@ -48,7 +48,7 @@ begin
                 ~ '"if-(none-match|modified-since|match|unmodified-since|range)"'
            else false end as asks_itself
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-      join postrider.jobs j on j.id = x.job
+      join postrider.jobs j on j.id = any (array[x.job])
       left join postrider.services s on s.name = j.service
      cross join lateral (select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (

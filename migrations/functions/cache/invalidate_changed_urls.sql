@@ -10,7 +10,7 @@ begin
                                                     then postrider_internal.keyed_service(s, p_worker)
                                                       else s end, x.headers)
      from unnest(p_attempts) x
-     join postrider.jobs j on j.id = x.job_id
+     join postrider.jobs j on j.id = any (array[x.job_id])
      join postrider.services s on s.name = j.service
     where x.job_id = any (p_jobs) and (x.status between 200 and 399 or x.redirected);
 end

@@ -80,7 +80,7 @@ begin
     with held as materialized (
       select c.key, c.app_version, l.cache_version, l.cache_sensitive
         from postrider_internal.cache_flights c
-        join postrider.jobs l on l.id = c.job_id
+        join postrider.jobs l on l.id = any (array[c.job_id])
        where c.leads
          and c.key = any (array(select x.key from unnest(p_job, p_key) as x(job, key) where x.job = any (v_left)))
        order by c.key
@@ -90,7 +90,7 @@ begin
                and h.app_version is not distinct from p_app_version as is_served
         from unnest(p_job, p_key) as x(job, key)
         join held h on h.key = x.key
-        join postrider.jobs j on j.id = x.job
+        join postrider.jobs j on j.id = any (array[x.job])
        where x.job = any (v_left))
     select coalesce(array_agg(f.job) filter (where f.is_served), '{}'),
            coalesce(array_agg(f.job) filter (where not f.is_served), '{}')

@@ -14,7 +14,7 @@ begin
     else pg_advisory_xact_lock_shared(1886351477, l.service) end
      from (select hashtext(s.name) as service, bool_or(x.job_id = any (p_outdates)) as outdates
              from unnest(p_attempts) x
-             join postrider.jobs j on j.id = x.job_id
+             join postrider.jobs j on j.id = any (array[x.job_id])
              join postrider.services s on s.name = j.service and s.cache_mode = 'http'
             group by 1
             order by 1) l;

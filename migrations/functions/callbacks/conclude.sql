@@ -68,7 +68,7 @@ begin
              order by n.due_at, n.job_id
              limit p_limit
                for update skip locked) o
-      left join postrider.jobs j on j.id = o.job_id
+      left join postrider.jobs j on j.id = any (array[o.job_id])
      where case o.state when 's' then j.on_success when 'k' then null else j.on_failure end is null
        and case when v_hooked then not postrider_internal.is_hooked(o.job_id) else true end;
     perform postrider_internal.move_outcomes(v_jobs);

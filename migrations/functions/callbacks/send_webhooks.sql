@@ -24,8 +24,8 @@ begin
            'webhook', jsonb_build_object('job_id', j.id), j.created_by,
            10, '{1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 3 h, 6 h, 12 h}', j.traceparent, j.tracestate
       from unnest(p_jobs) with ordinality as p(id, place)
-      join postrider.jobs j on j.id = p.id
-      join postrider_internal.results r on r.job_id = p.id
+      join postrider.jobs j on j.id = any (array[p.id])
+      join postrider_internal.results r on r.job_id = any (array[p.id])
      cross join postrider.settings s
      cross join lateral (
            select jsonb_build_object(

@@ -28,7 +28,7 @@ begin
       from (select coalesce(postrider_internal.used_credential(j.credential, s.credential), case when j.login_required
                             then '' end) as name
               from unnest(p_job) as x(job)
-              join postrider.jobs j on j.id = x.job
+              join postrider.jobs j on j.id = any (array[x.job])
               left join postrider.services s on s.name = j.service) n
      where n.name is not null
      order by n.name);
@@ -64,7 +64,7 @@ begin
                 else coalesce(f.error, format(
                   'credential %s may not be sent to the origin of the job''s URL; add it to credentials.allowed_origins and retry the job', f.name)) end as error
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-      join postrider.jobs j on j.id = x.job
+      join postrider.jobs j on j.id = any (array[x.job])
       left join postrider.services s on s.name = j.service
       left join lateral (
            select r.url from postrider_internal.filled_templates r
@@ -77,7 +77,7 @@ begin
      cross join lateral (
            select case when f.verdict <> 'p' or h.probe_job is distinct from j.id then f.verdict end as step,
                   coalesce(s.max_wait, interval '24 hours') as max_wait) g
-      left join postrider_internal.credential_waits w on w.job_id = j.id)
+      left join postrider_internal.credential_waits w on w.job_id = x.job)
   select array_agg(f.job) filter (where f.verdict is not null) as done,
          array_agg(f.job) filter (where f.verdict in ('w', 'p')) as waiting,
          array_agg(f.name) filter (where f.verdict in ('w', 'p')) as wanted,

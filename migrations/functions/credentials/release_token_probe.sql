@@ -22,7 +22,7 @@ begin
     select w.job_id into v_job
       from (select w.job_id, w.seq from postrider_internal.credential_waits w
              where w.credential = v_credential order by w.credential, w.seq limit 1000) w
-      join postrider.jobs j on j.id = w.job_id
+      join postrider.jobs j on j.id = any (array[w.job_id])
      order by exists (
                 select from postrider_internal.refused_endpoints e
                  where e.credential = v_credential

@@ -13,7 +13,7 @@ begin
   for v_call in
     select j.service, coalesce(x.credential, '') as credential, x.version, x.fence, x.cookies
       from unnest(p_attempts) x
-      join postrider.jobs j on j.id = x.job_id
+      join postrider.jobs j on j.id = any (array[x.job_id])
      where x.cookies is not null and x.seq = any (p_done)
      order by hashtext(j.service), x.seq
   loop

@@ -12,8 +12,8 @@ as $$
   select s.minute, k.kind, greatest(0, floor(4 * ln(greatest(k.us, 1)) / ln(2::double precision)))::smallint,
          sum(s.weight)
     from unnest(p_minutes, p_jobs, p_weights) s (minute, job_id, weight)
-    join postrider_internal.results r on r.job_id = s.job_id
-    join postrider.jobs j on j.id = s.job_id
+    join postrider_internal.results r on r.job_id = any (array[s.job_id])
+    join postrider.jobs j on j.id = any (array[s.job_id])
    cross join lateral (values
          ('w'::"char", case when r.attempt = 1
           then date_part('epoch', r.started_at - greatest(j.run_at, j.created_at)) * 1000000 end),

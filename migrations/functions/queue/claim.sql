@@ -138,7 +138,7 @@ begin
          p_leases_only or l.bytes is not null or postrider_internal.has_preparation(j) or v_has_start_hooks
            or w.is_filled, t.parent_id is not null, t.has_callbacks or v_has_hooks, l.bytes,
          now() - greatest(j.run_at, j.created_at)
-    from taken t join postrider.jobs j on j.id = t.job_id
+    from taken t join postrider.jobs j on j.id = any (array[t.job_id])
    cross join lateral (
          select case when t.parent_id is not null
                   then exists (select from postrider_internal.filled_templates d where d.job_id = t.job_id)

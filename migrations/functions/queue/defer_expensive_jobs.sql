@@ -15,7 +15,7 @@ begin
   with expensive as materialized (
     select x.fence, l.spot
       from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-      join postrider.jobs j on j.id = x.job
+      join postrider.jobs j on j.id = any (array[x.job])
       left join postrider.services s on s.name = j.service
      cross join lateral (select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope) u
      cross join lateral (

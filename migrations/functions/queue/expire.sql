@@ -73,7 +73,7 @@ begin
     insert into postrider_internal.job_deltas (tracks, states, jobs, queue, ended)
     select array[0], array[e.state], array[count(*)::int], j.queue,
            case when (select exists (select from postrider.client_limits)) then array_agg(e.job_id) end
-      from ended e join postrider.jobs j on j.id = e.job_id where e.track = 0 group by e.state, j.queue)
+      from ended e join postrider.jobs j on j.id = any (array[e.job_id]) where e.track = 0 group by e.state, j.queue)
   select count(*), array_agg(e.parent_id) filter (where e.parent_id is not null and not e.needs_conclude),
          array_agg(e.job_id) filter (where e.parent_id is not null and not e.needs_conclude),
          array_agg(e.state) filter (where e.parent_id is not null and not e.needs_conclude),

@@ -17,7 +17,7 @@ begin
          end order by x.track, x.seq) as errors
     into v_bad
     from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-    join postrider.jobs j on j.id = x.job
+    join postrider.jobs j on j.id = any (array[x.job])
     left join postrider.services s on s.name = j.service
    where j.service is not null
      and (s.name is null

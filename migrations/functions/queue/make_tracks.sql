@@ -35,7 +35,7 @@ begin
                      then row_number() over (partition by j.queue, j.priority, k.lane order by r.seq) else 0 end as turn
               from (select x.seq, x.job_id from postrider_internal.ready x where x.track = 0 order by x.track, x.seq
                      limit case when v_has_more then 5 * p_limit else p_limit end) r
-              join postrider.jobs j on j.id = r.job_id
+              join postrider.jobs j on j.id = any (array[r.job_id])
              cross join lateral (
                    select postrider_internal.job_lane(coalesce(j.lane, j.service), j.url) as lane offset 0) k) w
      order by w.priority desc, w.turn, w.seq
@@ -44,7 +44,7 @@ begin
             array_agg(j.queue), array_agg(postrider_internal.job_lane(coalesce(j.lane, j.service), j.url)),
             array_agg(j.priority::int),
             case when v_has_more then interval '1 min' else interval '0' end)
-     from postrider_internal.ready r join postrider.jobs j on j.id = r.job_id
+     from postrider_internal.ready r join postrider.jobs j on j.id = any (array[r.job_id])
     where r.track = 0 and r.seq = any (v_seqs);
   with waiting as materialized (
     select r.ctid as spot, r.job_id
@@ -55,7 +55,7 @@ begin
   placed as (
     select w.spot, t.id as track
       from waiting w
-      join postrider.jobs j on j.id = w.job_id
+      join postrider.jobs j on j.id = any (array[w.job_id])
       join postrider_internal.tracks t on t.queue = j.queue and t.priority = j.priority
                              and t.lane = postrider_internal.job_lane(coalesce(j.lane, j.service), j.url))
   update postrider_internal.ready r set track = p.track from placed p where r.ctid = p.spot;

@@ -10,7 +10,7 @@ begin
   insert into postrider_internal.unreported_ends (queue, service, state, jobs)
   select j.queue, coalesce(j.service, ''), e.state, count(*)
     from unnest(p_jobs, p_states) as e (job_id, state)
-    join postrider.jobs j on j.id = e.job_id
+    join postrider.jobs j on j.id = any (array[e.job_id])
    where j.kind = 'request'
    group by j.queue, j.service, e.state;
 end

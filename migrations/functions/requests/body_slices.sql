@@ -13,7 +13,7 @@ begin
              coalesce(g.body_json, d.body_json, j.body_json),
              postrider_internal.used_place(k.place, coalesce(g.body_json, d.body_json, j.body_json), false)) end
       from unnest(p_jobs) x (job)
-      join postrider.jobs j on j.id = x.job
+      join postrider.jobs j on j.id = any (array[x.job])
       left join postrider.services s on s.name = j.service
       left join postrider_internal.filled_templates d on d.job_id = j.id and j.parent_id is not null
       left join lateral postrider_internal.page_call(case when j.paginate is not null

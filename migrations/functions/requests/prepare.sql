@@ -158,7 +158,7 @@ begin
          case when j.traceparent is not null or p_traces_all then postrider_internal.trace_texts(j) end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track, p_stub)
       as x(fence, job, server, base, goes_on, track, stub)
-    join postrider.jobs j on j.id = x.job
+    join postrider.jobs j on j.id = any (array[x.job])
     left join postrider.services s on s.name = j.service
    cross join lateral (
          select postrider_internal.used_envelope(j.use_envelope, s.envelope) as envelope,

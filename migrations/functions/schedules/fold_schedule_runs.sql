@@ -9,7 +9,7 @@ as $$
   with ended as materialized (
     select s.ctid as spot, r.finished_at
       from postrider_internal.schedule_runs s
-      join postrider_internal.results r on r.job_id = s.job_id and r.state = 's'
+      join postrider_internal.results r on r.job_id = any (array[s.job_id]) and r.state = 's'
      where s.succeeded_at is null for update of s skip locked)
   update postrider_internal.schedule_runs s set succeeded_at = e.finished_at from ended e where s.ctid = e.spot;
   delete from postrider_internal.schedule_runs s

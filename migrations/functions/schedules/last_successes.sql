@@ -8,7 +8,8 @@ set search_path = pg_catalog, pg_temp
 as $$
   select s.schedule, max(coalesce(s.succeeded_at, r.finished_at))
     from postrider_internal.schedule_runs s
-    left join postrider_internal.results r on r.job_id = s.job_id and r.state = 's' and s.succeeded_at is null
+    left join postrider_internal.results r
+           on r.job_id = any (array[s.job_id]) and r.state = 's' and s.succeeded_at is null
    group by s.schedule
   having max(coalesce(s.succeeded_at, r.finished_at)) is not null
    order by s.schedule limit p_limit

@@ -27,7 +27,7 @@ begin
     select x.place, x.track, x.seq, x.fence, j.service, r.tried, r.at_most_once
       or j.download_to is not null as is_delicate, s.cool_down
       from unnest(p_track, p_seq, p_fence, p_job) with ordinality as x(track, seq, fence, job, place)
-      join postrider.jobs j on j.id = x.job
+      join postrider.jobs j on j.id = any (array[x.job])
       join postrider.services s on s.name = j.service
      cross join lateral (
            select r.tried, r.at_most_once from postrider_internal.ready r

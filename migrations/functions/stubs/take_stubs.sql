@@ -32,7 +32,7 @@ begin
            order by x.track, x.seq) filter (where c.answer is null) as errors
     into v
     from unnest(p_track, p_seq, p_fence, p_job) as x(track, seq, fence, job)
-    join postrider.jobs j on j.id = x.job
+    join postrider.jobs j on j.id = any (array[x.job])
     left join postrider.services s on s.name = j.service
     left join lateral (
          select f.url, case when j.paginate is null then f.query else g.query end as query, g.url as page_url
