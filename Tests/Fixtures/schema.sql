@@ -6042,7 +6042,7 @@ CREATE FUNCTION postrider_internal.kind_name(p_kind "char") RETURNS text
 REVOKE ALL ON FUNCTION postrider_internal.kind_name FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.kind_name TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.known_track(p_queue text, p_lane text, p_priority smallint, p_has_trackless boolean) RETURNS SETOF integer
+CREATE FUNCTION postrider_internal.known_track(p_queue text, p_lane text, p_priority smallint, p_is_due boolean) RETURNS SETOF integer
     LANGUAGE sql STABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.known_track FROM PUBLIC;

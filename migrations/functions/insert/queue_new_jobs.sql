@@ -51,7 +51,6 @@ declare
   v_is_large boolean;                      -- at least 10,000 rows
   v_has_idle_worker boolean;               -- an idle worker waits for a notification
   v_has_intake boolean;                    -- lists wait in intake
-  v_has_trackless boolean;                 -- rows waited on track 0 before this INSERT
   v_has_limits boolean;
   v_payload text;                          -- of the notification
   v_is_listed boolean := false;            -- rows went to lists of intake
@@ -97,8 +96,8 @@ begin
   end if;
 
   select g.last_value = 2, exists (select from postrider_internal.intake), exists (select from new_rows offset 9999),
-         exists (select from postrider_internal.ready r where r.track = 0), exists (select from postrider.client_limits)
-    into v_has_idle_worker, v_has_intake, v_is_large, v_has_trackless, v_has_limits
+         exists (select from postrider.client_limits)
+    into v_has_idle_worker, v_has_intake, v_is_large, v_has_limits
     from postrider_internal.idle_gate g;
 
   -- 2. Limits of clients. Lanes, timeouts and sizes are computed only if some client has a limit for them.
@@ -367,7 +366,7 @@ begin
       insert into postrider_internal.ready (seq, job_id, track, max_attempts, at_most_once, expires_at, has_callbacks)
       select d.id, d.id, coalesce(t.id, 0), d.max_attempts, d.at_most_once, d.expires_at, d.has_callbacks
         from due d
-        left join lateral postrider_internal.known_track(d.queue, d.lane, d.priority, v_has_trackless) t (id) on true
+        left join lateral postrider_internal.known_track(d.queue, d.lane, d.priority, true) t (id) on true
        where case when (d.queue, d.lane, d.priority) in (
                     select r.queue, r.lane, r.priority from routed r where r.destination = 'ready') then true end
       returning track)
@@ -382,7 +381,7 @@ begin
         from new_rows n
        cross join lateral (
              select postrider_internal.job_lane(coalesce(n.lane, n.service), n.url) as lane offset 0) k
-        left join lateral postrider_internal.known_track(n.queue, k.lane, n.priority, v_has_trackless) t (id) on true
+        left join lateral postrider_internal.known_track(n.queue, k.lane, n.priority, true) t (id) on true
        where postrider_internal.is_due_request(row(n.*)::postrider.jobs) and n.id <> all (v_behind)
       returning track, seq)
     select case when min(f.track) = 0 then 'tracks'

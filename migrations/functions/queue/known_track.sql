@@ -1,16 +1,20 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- PostgreSQL inlines this function into queue_new_jobs, because it returns a set and is declared stable.
 --
--- While rows wait on track 0 (p_has_trackless), a track added within the last second is not known yet. A row inserted
--- while the track was added has not been moved yet, and later rows would overtake it.
+-- While rows wait on track 0, a track added within the last second is not known yet to rows that are due. A row
+-- inserted while the track was added has not been moved yet, and later rows would overtake it.
+--
+-- Only such a new track asks for rows on track 0. A session that has once planned this while ready was empty reads all
+-- of ready for the answer, dead rows too: after a minute of 3,000 jobs a second that took 7 ms.
 create or replace function postrider_internal.known_track(p_queue text, p_lane text, p_priority smallint,
-                                                          p_has_trackless boolean) returns setof int
+                                                          p_is_due boolean) returns setof int
 language sql stable parallel safe
 as $$
   select t.id from postrider_internal.tracks t
    where t.queue = p_queue and t.lane = p_lane and t.priority = p_priority
-     and not (p_has_trackless and t.made_at between clock_timestamp() - interval '1 s'
-              and clock_timestamp() + interval '1 min')
+     and not (p_is_due and t.made_at between clock_timestamp() - interval '1 s'
+                               and clock_timestamp() + interval '1 min'
+              and (select exists (select from postrider_internal.ready r where r.track = 0)))
    limit 1
 $$;
 comment on function postrider_internal.known_track(text, text, smallint, boolean) is
