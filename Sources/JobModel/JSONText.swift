@@ -15,10 +15,13 @@ public enum JSONText {
 
     /// Appends the text as it appears between the quotes of a JSON string.
     public static func append(escaping text: String, to bytes: inout [UInt8]) {
-        // Most texts need none.
-        guard text.utf8.contains(where: isEscaped) else { return bytes += text.utf8 }
-        for byte in text.utf8 {
-            if isEscaped(byte) { bytes += escape(of: byte).utf8 } else { bytes.append(byte) }
+        var text = text
+        text.withUTF8 { utf8 in
+            // Most texts need no escape, so they are copied in one piece.
+            guard unsafe utf8.contains(where: isEscaped) else { return unsafe bytes.append(contentsOf: utf8) }
+            for unsafe byte in unsafe utf8 {
+                if isEscaped(byte) { bytes += escape(of: byte).utf8 } else { bytes.append(byte) }
+            }
         }
     }
 

@@ -82,31 +82,32 @@ public struct CallReader: Sendable {
         "\(prefixes.prefix(of: job.lease.jobID))-\(job.lease.jobID)" + (job.rekey > 0 ? "-\(job.rekey)" : "")
     }
 
-    /// Adds the headers that name the place of an attempt in its trace. A header of the job itself takes precedence over a trace
-    /// that would begin here.
+    /// Adds the headers that name the place of an attempt in its trace. A header of the job itself takes precedence over
+    /// a trace that would begin here.
     ///
-    /// - Parameter texts: the column `trace` of `prepare`; empty for a job that begins a trace.
     /// - Returns: the trace, nil if this worker writes no spans for the job.
-    func trace(_ call: inout HTTPCall, of job: ClaimedJob, carried texts: [String]) -> JobTrace? {
-        let parent = texts.first ?? ""
-        let state = texts.count > 1 ? texts[1] : ""
+    func trace(_ call: inout HTTPCall, of job: ClaimedJob, _ texts: TraceTexts) -> JobTrace? {
         let id = job.lease.jobID
         let numbers = prefixes.numbers(of: id)
         let context: TraceContext
-        if parent.isEmpty {
+        if texts.traceparent.isEmpty {
             guard tracesAll, !JobTrace.isGiven(in: call.headers) else { return nil }
-            let root = texts.count > 2 ? Int64(texts[2]) ?? id : id
+            let root = texts.root ?? id
             let trace = prefixes.numbers(of: root).trace(ofRoot: root)
             context = TraceContext(trace: trace, span: 0)
         } else {
-            guard traces != .off, let carried = TraceContext(traceparent: parent, state: state) else {
-                JobTrace.replace(in: &call.headers, by: JobTrace.headers(traceparent: parent, tracestate: state))
+            guard traces != .off,
+                let carried = TraceContext(traceparent: texts.traceparent, state: texts.tracestate)
+            else {
+                let unchanged = JobTrace.headers(traceparent: texts.traceparent, tracestate: texts.tracestate)
+                JobTrace.replace(in: &call.headers, by: unchanged)
                 return nil
             }
             context = carried
         }
         let trace = JobTrace(
-            context, job: numbers.span(ofJob: id), attempt: numbers.span(ofJob: id, fence: job.lease.fence))
+            context, job: numbers.span(ofJob: id), attempt: numbers.span(ofJob: id, fence: job.lease.fence),
+            labels: texts.labels)
         JobTrace.replace(in: &call.headers, by: trace.headers)
         return trace
     }

@@ -34,7 +34,9 @@ public struct ClaimReader: Sendable {
         guard !result.bool(row, Column.isRich), !calls.tracesAll || !job.followUp.contains(.tree) else { return job }
         job.okStatuses = CallReader.okStatuses(result, row, Column.okStatuses)
         var call = calls.call(result, row, Column.self, for: job)
-        if calls.tracesAll { job.trace = calls.trace(&call, of: job, carried: []) }
+        if let texts = TraceTexts(before: &call.headers) ?? (calls.tracesAll ? TraceTexts() : nil) {
+            job.trace = calls.trace(&call, of: job, texts)
+        }
         job.call = call
         return job
     }

@@ -105,7 +105,7 @@ public struct PrepareReader: Sendable {
         }
         if !result.isNull(row, Column.stub) { call.stub = stub(result.texts(row, Column.stub)) }
         if !result.isNull(row, Column.trace) {
-            job.trace = calls.trace(&call, of: job, carried: result.texts(row, Column.trace))
+            job.trace = calls.trace(&call, of: job, TraceTexts(CallReader.pairs(result.texts(row, Column.trace))))
         }
         job.call = call
         return job

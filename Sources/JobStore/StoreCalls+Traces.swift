@@ -21,14 +21,8 @@ public struct EndedJob: Equatable, Sendable {
     public var kind: String
     /// The final state.
     public var state: String
-    /// The queue; nil: unknown.
-    public var queue: String?
-    /// The lane that it names, or its service.
-    public var lane: String?
-    /// The service.
-    public var service: String?
-    /// The operation.
-    public var operation: String?
+    /// Where it belongs.
+    public var labels: TraceLabels
     /// When it could start, by the database's clock in microseconds since 1970.
     public var start: Int64
     /// When it ended.
@@ -44,8 +38,7 @@ public struct EndedJob: Equatable, Sendable {
     public init(
         id: Int64, fence: Int64 = 0, parent: Int64? = nil, root: Int64? = nil, isBelowParent: Bool = false,
         context: TraceContext? = nil, kind: String = "request", state: String = "succeeded",
-        queue: String? = nil, lane: String? = nil, service: String? = nil, operation: String? = nil,
-        start: Int64 = 0, end: Int64 = 0, attempts: Int = 1, status: Int? = nil, errorCode: String? = nil
+        labels: TraceLabels = TraceLabels(), start: Int64 = 0, end: Int64 = 0, attempts: Int = 1, status: Int? = nil, errorCode: String? = nil
     ) {
         self.id = id
         self.fence = fence
@@ -55,10 +48,7 @@ public struct EndedJob: Equatable, Sendable {
         self.context = context
         self.kind = kind
         self.state = state
-        self.queue = queue
-        self.lane = lane
-        self.service = service
-        self.operation = operation
+        self.labels = labels
         self.start = start
         self.end = end
         self.attempts = attempts
@@ -84,18 +74,21 @@ extension StoreCalls {
     public static func endedJobs(_ result: borrowing PGResult) -> [EndedJob] {
         typealias Column = EndedSpanColumn
         return (0..<result.rowCount).map { row in
-            EndedJob(
+            var labels = TraceLabels()
+            labels.queue = result.text(row, Column.queue)
+            labels.lane = result.optionalText(row, Column.lane)
+            labels.service = result.optionalText(row, Column.service)
+            labels.operation = result.optionalText(row, Column.operation)
+            return EndedJob(
                 id: result.int64(row, Column.jobID), fence: result.int64(row, Column.fence),
                 parent: result.optionalInt64(row, Column.parentID), root: result.int64(row, Column.rootID),
                 isBelowParent: result.bool(row, Column.isBelowParent),
                 context: result.optionalText(row, Column.traceparent).flatMap {
                     TraceContext(traceparent: $0, state: result.optionalText(row, Column.tracestate) ?? "")
                 },
-                kind: result.text(row, Column.kind), state: result.text(row, Column.state),
-                queue: result.text(row, Column.queue), lane: result.optionalText(row, Column.lane),
-                service: result.optionalText(row, Column.service),
-                operation: result.optionalText(row, Column.operation), start: result.int64(row, Column.startUs),
-                end: result.int64(row, Column.endUs), attempts: Int(result.int32(row, Column.attempt)),
+                kind: result.text(row, Column.kind), state: result.text(row, Column.state), labels: labels,
+                start: result.int64(row, Column.startUs), end: result.int64(row, Column.endUs),
+                attempts: Int(result.int32(row, Column.attempt)),
                 status: result.optionalInt64(row, Column.statusCode).map(Int.init),
                 errorCode: result.optionalText(row, Column.errorCode))
         }

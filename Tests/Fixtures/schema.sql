@@ -6306,6 +6306,13 @@ CREATE FUNCTION postrider_internal.move_outcomes(p_jobs bigint[]) RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.move_outcomes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.new_trace_texts(p_job postrider.jobs) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.new_trace_texts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.new_trace_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -8114,8 +8121,7 @@ REVOKE ALL ON FUNCTION postrider_internal.topmost_ended_ancestor FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.topmost_ended_ancestor TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.trace_texts(p_job postrider.jobs) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.trace_texts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.trace_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;

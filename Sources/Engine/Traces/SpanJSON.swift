@@ -2,7 +2,8 @@
 
 internal import JobModel
 
-/// Writes the JSON of a span byte by byte. To join texts took 127,000 instructions a job, this takes fewer than 48,000.
+/// Writes the JSON of a span byte by byte. A job with a trace has two spans with 20 attributes. To collect these first
+/// and to join texts took 127,000 instructions, more than all other work for the job.
 struct SpanJSON {
     /// The JSON so far.
     private(set) var bytes: [UInt8] = []
@@ -11,7 +12,9 @@ struct SpanJSON {
     init() { bytes.reserveCapacity(1024) }
 
     /// Adds text that is JSON already.
-    mutating func add(_ json: String) { bytes += json.utf8 }
+    mutating func add(_ json: StaticString) {
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: json.utf8Start, count: json.utf8CodeUnitCount))
+    }
 
     /// Adds a text as a JSON string.
     mutating func add(quoted text: String) {
@@ -30,20 +33,34 @@ struct SpanJSON {
     /// Adds a number.
     mutating func add<Number: FixedWidthInteger>(number: Number) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = number.magnitude
+        var rest = UInt64(number.magnitude)
         let first = bytes.count
         repeat {
             let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            bytes.append(UInt8(ascii: "0") + UInt8(digit))
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
             rest = quotient
         } while rest > 0
-        bytes[first...].reverse()
+        var last = bytes.count - 1
+        var place = first
+        while place < last {
+            bytes.swapAt(place, last)
+            place += 1
+            last -= 1
+        }
     }
 
-    /// Adds numbers as one JSON string of hex digits, 16 for each.
-    mutating func add(hex numbers: UInt64...) {
+    /// Adds a number as a JSON string of 16 hex digits.
+    mutating func add(hex number: UInt64) {
         bytes.append(UInt8(ascii: "\""))
-        for number in numbers { HexText.append(number, to: &bytes) }
+        HexText.append(number, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Adds the number of a trace as a JSON string of 32 hex digits.
+    mutating func add(hex trace: TraceID) {
+        bytes.append(UInt8(ascii: "\""))
+        HexText.append(trace.high, to: &bytes)
+        HexText.append(trace.low, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -48,19 +48,23 @@ final class TraceLoop {
         let error = TraceSpan.error(of: outcome, job)
         if queue.hasRoom() {
             let start = end - min(end, UInt64(max(0, outcome.timings.total)) &* 1000)
-            put(TraceSpan(trace, job, outcome, error: error, start: start, end: end))
+            put(TraceSpan.attempt(trace, job, outcome, error: error, start: start, end: end))
         }
-        guard !trace.isCarried, error == nil, job.followUp.isEmpty, !job.isJudged, !job.checksXML else {
+        guard error == nil, job.followUp.isEmpty, !job.isJudged, !job.checksXML else {
             return ask(job.lease.jobID, fence: job.lease.fence)
         }
         // Nothing can follow, so this attempt has ended its job. The question would cost as much as the job itself.
         guard queue.hasRoom() else { return }
-        let start = end - min(end, now - min(now, claimedAt))
-        let queues = shared.configuration.queues
+        var status: Int?
+        if case .response(let response) = outcome.ending { status = response.status }
+        let waited = UInt64(clamping: job.waited ?? 0) &* 1000
+        let start = end - min(end, now - min(now, claimedAt) &+ waited)
+        var labels = trace.labels
+        if labels.queue == nil, shared.configuration.queues.count == 1 { labels.queue = shared.configuration.queues[0] }
         let ended = EndedJob(
-            id: job.lease.jobID, queue: queues.count == 1 ? queues[0] : nil, start: Int64(clamping: start / 1000),
-            end: Int64(clamping: end / 1000), attempts: Int(job.lease.attempt))
-        put(TraceSpan(ended, context: trace.context, id: trace.job, parent: 0))
+            id: job.lease.jobID, labels: labels, start: Int64(clamping: start / 1000),
+            end: Int64(clamping: end / 1000), attempts: Int(job.lease.attempt), status: status)
+        put(TraceSpan.job(ended, context: trace.context, id: trace.job, parent: trace.context.span))
     }
 
     /// Writes the span of a call that is about to be aborted, because its job was cancelled.
@@ -77,7 +81,7 @@ final class TraceLoop {
         if queue.hasRoom() {
             let end = WallClock.now
             let start = end - min(end, now - min(now, claimedAt))
-            put(TraceSpan(trace, job, nil, error: code.rawValue, start: start, end: end))
+            put(TraceSpan.attempt(trace, job, nil, error: code.rawValue, start: start, end: end))
         }
         ask(job.lease.jobID, fence: job.lease.fence)
     }
@@ -90,7 +94,7 @@ final class TraceLoop {
         ask(job.lease.jobID, fence: job.lease.fence)
     }
 
-    private func put(_ span: TraceSpan) { queue.add(span.json, now: now) }
+    private func put(_ span: [UInt8]) { queue.add(span, now: now) }
 
     private func ask(_ job: Int64, fence: Int64) {
         if !questions.ask(job, fence: fence, now: now) { queue.drop(1) }
@@ -116,10 +120,9 @@ final class TraceLoop {
             guard context.isSampled, queue.hasRoom() else { continue }
             let above = job.isBelowParent ? job.parent.map { prefixes.numbers(of: $0).span(ofJob: $0) } : nil
             put(
-                TraceSpan(
+                TraceSpan.job(
                     job, context: context, id: prefixes.numbers(of: job.id).span(ofJob: job.id),
-                    parent: above ?? context.span)
-            )
+                    parent: above ?? context.span))
         }
     }
 

@@ -2,7 +2,8 @@
 
 internal import JobModel
 
-/// A span that has ended, as OTLP describes it.
+/// A span that has ended, in the JSON form of OTLP: ids in hex, 64-bit numbers as texts. Its attributes are written as
+/// they are added.
 struct TraceSpan {
     /// The number of OTLP.
     enum Kind: Int {
@@ -14,40 +15,18 @@ struct TraceSpan {
         case consumer = 5
     }
 
-    /// The value of an attribute.
-    enum Value {
-        case text(String)
-        case number(Int64)
-    }
+    private var text = SpanJSON()
+    private var hasAttributes = false
 
-    var context: TraceContext
-    var id: UInt64
-    /// The span above it; 0: none.
-    var parent: UInt64
-    var name: String
-    var kind: Kind
-    /// Nanoseconds since 1970.
-    var start: UInt64
-    var end: UInt64
-    var attributes: [(name: String, value: Value)] = []
-    /// Set if it failed: an error code or a status.
-    var error: String?
-
-    /// Adds a text if there is one.
-    mutating func add(_ name: String, _ text: String?) {
-        if let text { attributes.append((name, .text(text))) }
-    }
-
-    /// Adds a number if there is one.
-    mutating func add(_ name: String, _ number: Int64?) {
-        if let number { attributes.append((name, .number(number))) }
-    }
-
-    /// The span in the JSON form of OTLP: ids in hex, 64-bit numbers as texts.
-    var json: [UInt8] {
-        var text = SpanJSON()
+    /// A span without attributes.
+    ///
+    /// - Parameters:
+    ///   - parent: the span above it; 0: none.
+    ///   - start: when it began, in nanoseconds since 1970.
+    ///   - end: when it ended, in nanoseconds since 1970.
+    init(context: TraceContext, id: UInt64, parent: UInt64, name: String, kind: Kind, start: UInt64, end: UInt64) {
         text.add("{\"traceId\":")
-        text.add(hex: context.trace.high, context.trace.low)
+        text.add(hex: context.trace)
         text.add(",\"spanId\":")
         text.add(hex: id)
         if parent != 0 {
@@ -69,31 +48,40 @@ struct TraceSpan {
         text.add(",\"endTimeUnixNano\":")
         text.add(quoted: end)
         text.add(",\"attributes\":[")
-        for (index, attribute) in attributes.enumerated() {
-            if index > 0 { text.add(",") }
-            TraceSpan.write(attribute.name, attribute.value, to: &text)
-        }
-        if let error {
-            if !attributes.isEmpty { text.add(",") }
-            TraceSpan.write("error.type", .text(error), to: &text)
-        }
-        text.add(error == nil ? "]}" : "],\"status\":{\"code\":2}}")
-        return text.bytes
     }
 
-    /// Writes an attribute. The names are constants, and need no escape.
-    private static func write(_ name: String, _ value: Value, to text: inout SpanJSON) {
-        text.add("{\"key\":\"")
-        text.add(name)
-        switch value {
-        case .text(let value):
-            text.add("\",\"value\":{\"stringValue\":")
-            text.add(quoted: value)
-        case .number(let value):
-            text.add("\",\"value\":{\"intValue\":")
-            text.add(quoted: value)
-        }
+    /// Adds a text if there is one.
+    mutating func add(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        addName(name)
+        text.add("\",\"value\":{\"stringValue\":")
+        text.add(quoted: value)
         text.add("}}")
+    }
+
+    /// Adds a number if there is one.
+    mutating func add(_ name: StaticString, _ value: Int64?) {
+        guard let value else { return }
+        addName(name)
+        text.add("\",\"value\":{\"intValue\":")
+        text.add(quoted: value)
+        text.add("}}")
+    }
+
+    /// The names are constants, and need no escape.
+    private mutating func addName(_ name: StaticString) {
+        text.add(hasAttributes ? ",{\"key\":\"" : "{\"key\":\"")
+        text.add(name)
+        hasAttributes = true
+    }
+
+    /// Ends the span.
+    ///
+    /// - Parameter error: why it failed, an error code or a status; nil: it succeeded.
+    consuming func json(error: String?) -> [UInt8] {
+        add("error.type", error)
+        text.add(error == nil ? "]}" : "],\"status\":{\"code\":2}}")
+        return text.bytes
     }
 
     /// The body of a request with these spans.

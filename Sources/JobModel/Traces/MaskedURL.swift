@@ -14,32 +14,39 @@ public struct MaskedURL: Equatable, Sendable {
     /// The marks are searched by bytes, as servers and libcurl read them. A combining mark behind a `?` or `@` would
     /// otherwise hide it, and the secret behind it would be shown.
     public init(_ url: String) {
-        let plain = Array(url.utf8).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard let colon = MaskedURL.schemeEnd(plain) else {
-            text = String(decoding: plain, as: UTF8.self)
+        let bytes = url.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        guard let colon = MaskedURL.schemeEnd(bytes[..<end]) else {
+            text = String(decoding: bytes[..<end], as: UTF8.self)
             return
         }
-        let scheme = String(decoding: plain[..<colon], as: UTF8.self).lowercased()
-        let rest = plain[(colon + 3)...]
+        let written = String(decoding: bytes[..<colon], as: UTF8.self)
+        let scheme = written.lowercased()
+        let rest = bytes[bytes.index(colon, offsetBy: 3)..<end]
         // Some parsers read a backslash as a slash.
         let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
-        let place = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
-        text = scheme + "://" + String(decoding: rest[place.startIndex...], as: UTF8.self)
-        readPlace(place, scheme: scheme)
+        let user = authority.lastIndex(of: UInt8(ascii: "@"))
+        if user == nil, scheme == written {
+            // Most URLs hide nothing.
+            text = end == bytes.endIndex ? url : String(decoding: bytes[..<end], as: UTF8.self)
+        } else {
+            let place = user.map { rest[rest.index(after: $0)...] } ?? rest
+            text = scheme + "://" + String(decoding: place, as: UTF8.self)
+        }
+        readPlace(user.map { authority[authority.index(after: $0)...] } ?? authority, scheme: scheme)
     }
 
     /// Where `://` begins.
-    private static func schemeEnd(_ plain: ArraySlice<UInt8>) -> Int? {
-        let slash = UInt8(ascii: "/")
-        var colon = plain.startIndex
-        while colon + 2 < plain.endIndex {
-            if plain[colon] == UInt8(ascii: ":"), plain[colon + 1] == slash, plain[colon + 2] == slash { return colon }
-            colon += 1
+    private static func schemeEnd(_ plain: Substring.UTF8View) -> String.Index? {
+        var rest = plain
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            rest = rest[rest.index(after: colon)...]
+            if rest.starts(with: "//".utf8) { return colon }
         }
         return nil
     }
 
-    private mutating func readPlace(_ place: ArraySlice<UInt8>, scheme: String) {
+    private mutating func readPlace(_ place: Substring.UTF8View, scheme: String) {
         let bracket = place.lastIndex(of: UInt8(ascii: "]"))
         let colon = place.lastIndex(of: UInt8(ascii: ":")).flatMap { colon in
             bracket.map { colon > $0 } ?? true ? colon : nil
@@ -47,7 +54,7 @@ public struct MaskedURL: Equatable, Sendable {
         let name = place[..<(colon ?? place.endIndex)]
         let hasBrackets = name.count > 1 && name.first == UInt8(ascii: "[") && name.last == UInt8(ascii: "]")
         host = String(decoding: hasBrackets ? name.dropFirst().dropLast() : name, as: UTF8.self).lowercased()
-        port = colon.flatMap { Int(String(decoding: place[($0 + 1)...], as: UTF8.self)) } ?? MaskedURL.port(of: scheme)
+        port = colon.flatMap { Int(Substring(place[place.index(after: $0)...])) } ?? MaskedURL.port(of: scheme)
     }
 
     private static func port(of scheme: String) -> Int? {

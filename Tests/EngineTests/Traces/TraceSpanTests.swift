@@ -15,11 +15,11 @@ struct TraceSpanTests {
     @Test func `ids are hex, times and numbers are texts`() {
         var span = TraceSpan(
             context: context, id: 5, parent: 6, name: "GET", kind: .client, start: 1_700_000_000_000_000_001,
-            end: 1_700_000_000_000_000_002, error: "503")
+            end: 1_700_000_000_000_000_002)
         span.add("http.response.status_code", 503)
         span.add("none", nil as String?)
         #expect(
-            String(decoding: span.json, as: UTF8.self) == #"""
+            String(decoding: span.json(error: "503"), as: UTF8.self) == #"""
                 {"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"0000000000000005",\#
                 "parentSpanId":"0000000000000006",\#
                 "traceState":"a=\"1\"","flags":1,"name":"GET","kind":3,"startTimeUnixNano":"1700000000000000001",\#
@@ -40,23 +40,25 @@ struct TraceSpanTests {
         let outcome = CallOutcome(.response(HTTPResponse(status: 500, body: Array("secret".utf8))), httpVersion: "1.1")
         let error = TraceSpan.error(of: outcome, job)
         #expect(error == "500")
-        let span = TraceSpan(JobTrace(context, job: 8, attempt: 9), job, outcome, error: error, start: 1, end: 2)
-        let text = String(decoding: span.json, as: UTF8.self)
+        let span = TraceSpan.attempt(
+            JobTrace(context, job: 8, attempt: 9), job, outcome, error: error, start: 1, end: 2)
+        let text = String(decoding: span, as: UTF8.self)
         #expect(!text.contains("secret"), "\(text)")
         #expect(text.contains(#""url.full","value":{"stringValue":"https://api.example.com/v1"}"#), "\(text)")
         #expect(text.contains(#""http.request.resend_count","value":{"intValue":"1"}"#), "\(text)")
     }
 
     @Test func `the span of a failed job names its error, and one of a batch is internal`() {
-        let job = EndedJob(id: 7, state: "failed", queue: "mail", errorCode: "timeout")
-        let failed = String(
-            decoding: TraceSpan(job, context: context, id: 1, parent: 2).json, as: UTF8.self)
+        var labels = TraceLabels()
+        labels.queue = "mail"
+        let job = EndedJob(id: 7, state: "failed", labels: labels, errorCode: "timeout")
+        let failed = String(decoding: TraceSpan.job(job, context: context, id: 1, parent: 2), as: UTF8.self)
         #expect(failed.contains(#""name":"process mail","kind":5"#), "\(failed)")
         #expect(failed.contains(#"{"key":"error.type","value":{"stringValue":"timeout"}}]"#), "\(failed)")
-        let batch = EndedJob(id: 7, kind: "batch", queue: "mail")
+        let batch = EndedJob(id: 7, kind: "batch", labels: labels)
         let whole = String(
             decoding: TraceSpan.body(
-                [TraceSpan(batch, context: context, id: 1, parent: 0).json], resource: ["service.name": "a\"b"]),
+                [TraceSpan.job(batch, context: context, id: 1, parent: 0)], resource: ["service.name": "a\"b"]),
             as: UTF8.self)
         #expect(whole.contains(#""name":"batch mail","kind":1"#), "\(whole)")
         #expect(

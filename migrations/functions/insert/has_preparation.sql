@@ -8,7 +8,7 @@ as $$
       or p_job.body_parts is not null or p_job.download_to is not null or p_job.paginate is not null
       or p_job.credential is not null or p_job.decode is not null or p_job.require_data is not null
       or p_job.max_redirects is not null or p_job.rules is not null or p_job.operation_rules is not null
-      or p_job.traceparent is not null or coalesce(p_job.tag = 'webhook', false)
+      or coalesce(p_job.tag = 'webhook', false)
 $$;
 comment on function postrider_internal.has_preparation(postrider.jobs) is
   'whether a job needs prepare before its call and judge after it';
