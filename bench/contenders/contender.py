@@ -38,6 +38,10 @@ class Contender(ABC):
     service_sql: str | None = None
     #: Adds `count` calls whose target, headers and limits stand in that row.
     load_service_sql: str | None = None
+    #: Statements that add a service with a login and an envelope, and an operation of it; they may take `%(base)s`.
+    rich_setup_sql: tuple[str, ...] = ()
+    #: Adds `count` calls of that operation. It has a validator, and keeps its answers in the cache.
+    load_rich_sql: str | None = None
     #: Adds `count` calls, all served by stored answers as large as the target's; the second with that row.
     load_hits_sql: str | None = None
     load_service_hits_sql: str | None = None

@@ -61,6 +61,18 @@ class Postrider(Contender):
         " select name from added")
     load_service_sql = (
         "insert into postrider.jobs (service, url) select 'bench', 'call' from generate_series(1, %(count)s)")
+    rich_setup_sql = (
+        "insert into postrider.credentials (name, kind) values ('bench', 'bearer')",
+        "select postrider.log_in('bench', '{\"access_token\": \"t1\"}')",
+        "insert into postrider.services (name, base_url, credential, envelope) values ('bench_rich', %(base)s, 'bench',"
+        " '{\"code\": \"$.order.currency\", \"success\": [\"EUR\"], \"result\": \"$.order\"}')",
+        "insert into postrider.operations (name, service, arguments, spec) values ('ask', 'bench_rich',"
+        " '{\"id\": \"number\"}', '{\"url\": \"call/{{arg.id}}\", \"cache_ttl\": \"1 hour\","
+        " \"validator\": {\"accepted\": \"boolean\", \"id\": \"string\", \"message\": \"string\", \"order\": \"object\"}}')",
+    )
+    load_rich_sql = (
+        "insert into postrider.jobs (operation, arguments)"
+        " select 'ask', jsonb_build_object('id', i) from generate_series(1, %(count)s) i")
     load_hits_sql = _hits("null", "%(base)s::text || '/'")
     load_service_hits_sql = _hits("'bench'", "''")
 

@@ -13,10 +13,11 @@ RUN_LIMIT_S = 600
 
 
 class Rich(Scenario):
-    """Drains five queues in turn, each in a fresh database.
+    """Drains six queues in turn, each in a fresh database.
 
-    The queues: plain jobs, plain jobs that the worker refuses where their call would begin, jobs with a service, cache
-    hits without a service, and cache hits with one.
+    The queues: plain jobs, plain jobs that the worker refuses where their call would begin, jobs with a service, rich
+    jobs, cache hits without a service, and cache hits with one. A rich job has everything: an operation with an
+    argument and a validator, a service with an envelope, a login, and an answer that goes into the cache.
 
     The clock runs from the first check that finds a result until the last result is stored. Jobs that were finished at
     that check do not count. A hit makes no call, so it is compared with the refused job.
@@ -26,13 +27,16 @@ class Rich(Scenario):
     figures = [
         Figure("plain_cpu_us_per_job", "plain: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_cpu_us_per_job", "service: CPU µs/job, worker + PostgreSQL", compare=False),
+        Figure("rich_cpu_us_per_job", "rich: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("hit_cpu_us_per_job", "hit: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_hit_cpu_us_per_job", "service and hit: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("service_to_plain", "service ÷ plain, CPU/job", compare=False),
+        Figure("rich_to_plain", "rich ÷ plain, CPU/job", compare=False),
         Figure("refused_cpu_us_per_job", "plain without the call: CPU µs/job, worker + PostgreSQL", compare=False),
         Figure("hit_to_refused", "hit ÷ plain without the call, CPU/job", compare=False),
         Figure("hit_to_plain_postgres", "hit ÷ plain, CPU/job of PostgreSQL", compare=False),
         Figure("service_per_s", "service: jobs/s", compare=False),
+        Figure("rich_per_s", "rich: jobs/s", compare=False),
         Figure("hits_per_s", "hit: jobs/s", compare=False),
         Figure("service_hits_per_s", "service and hit: jobs/s", compare=False),
     ]
@@ -42,32 +46,40 @@ class Rich(Scenario):
         parser.add_argument("--jobs", type=int, default=30_000, help="in each queue")
 
     def fits(self, contender: Contender) -> bool:
-        return contender.load_service_sql is not None
+        return contender.load_rich_sql is not None
 
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
-        assert contender.load_service_sql and contender.load_hits_sql and contender.load_service_hits_sql
+        assert contender.load_service_sql and contender.load_rich_sql
+        assert contender.load_hits_sql and contender.load_service_hits_sql
         plain = self._drain(bench, contender, contender.load_sql, calls=True)
         refused = self._drain(bench, contender, contender.load_sql, calls=False, keeps=False)
         service = self._drain(bench, contender, contender.load_service_sql, calls=True)
+        rich = self._drain(bench, contender, contender.load_rich_sql, calls=True, setup=contender.rich_setup_sql)
         hit = self._drain(bench, contender, contender.load_hits_sql, calls=False)
         service_hit = self._drain(bench, contender, contender.load_service_hits_sql, calls=False)
         record: dict[str, object] = {"jobs": self.options.jobs}
-        for name, figures in (("plain", plain), ("refused", refused), ("service", service), ("hit", hit), ("service_hit", service_hit)):
+        drains = {"plain": plain, "refused": refused, "service": service, "rich": rich, "hit": hit, "service_hit": service_hit}
+        for name, figures in drains.items():
             record |= {f"{name}_{key}": value for key, value in figures.items()}
         return record | {
             "service_to_plain": service["cpu_us_per_job"] / plain["cpu_us_per_job"],
+            "rich_to_plain": rich["cpu_us_per_job"] / plain["cpu_us_per_job"],
             "hit_to_refused": hit["cpu_us_per_job"] / refused["cpu_us_per_job"],
             "hit_to_plain_postgres": hit["postgres_cpu_us_per_job"] / plain["postgres_cpu_us_per_job"],
             "service_per_s": service["jobs_per_s"],
+            "rich_per_s": rich["jobs_per_s"],
             "hits_per_s": hit["jobs_per_s"],
             "service_hits_per_s": service_hit["jobs_per_s"],
         }
 
-    def _drain(self, bench: Workbench, contender: Contender, load_sql: str, calls: bool, keeps: bool = True) -> dict[str, float]:
+    def _drain(
+        self, bench: Workbench, contender: Contender, load_sql: str, calls: bool, keeps: bool = True, setup: tuple[str, ...] = ()
+    ) -> dict[str, float]:
         """`calls`: whether the target gets the calls; `keeps`: whether each job ends with its answer."""
         jobs = self.options.jobs
         with bench.database(contender) as database:
-            database.session.execute(contender.service_sql, {"base": bench.nginx.base_url})
+            for statement in (contender.service_sql, *setup):
+                database.session.execute(statement, {"base": bench.nginx.base_url})
             values = {"url": bench.nginx.base_url + "/call", "base": bench.nginx.base_url, "count": jobs}
             database.session.execute(load_sql, values)
             database.settle()

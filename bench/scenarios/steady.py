@@ -21,6 +21,14 @@ SESSIONS = 4
 WARM_UP_LIMIT_S = 30
 QUIET_S = 1.5  # after it the worker is idle
 LAST_ARRIVALS_S = 10
+RECLAIM_LIMIT_S = 300
+RECLAIM_EVERY_S = 2
+# Autovacuum leaves a table alone that has fewer dead rows than its threshold. So some always stay.
+RECLAIMED_PART = 0.99
+DEAD_ROWS_SQL = (
+    "select coalesce(sum(d.dead_tuple_count), 0)::bigint from pg_class c"
+    " join pg_namespace n on n.oid = c.relnamespace cross join lateral pgstattuple(c.oid) d"
+    " where c.relkind = 'r' and c.relpersistence = 'p' and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'")
 CHECK_EVERY_S = 0.1
 
 
@@ -29,6 +37,8 @@ class Steady(Scenario):
 
     The latency runs from the planned time of the INSERT until the call arrives. So it includes the delay of an INSERT
     that is sent too late because the INSERTs before it were slow. A missing call counts as waiting to the end.
+
+    Then the old transaction ends, and the clock runs until autovacuum has removed the dead rows. The worker stays.
     """
 
     name = "steady"
@@ -71,11 +81,12 @@ class Steady(Scenario):
     def _measure(
         self, bench: Workbench, contender: Contender, plan: Plan
     ) -> tuple[list[dict[str, float]], dict[str, float]]:
-        """The record of each window, and the CPU time of a call."""
+        """The record of each window, the CPU time of a call, and how long the dead rows stay."""
         with bench.database(contender) as database:
             database.settle()
             with ExitStack() as stack:
-                self._hold(bench, database, stack)
+                held = stack.enter_context(ExitStack())
+                self._hold(bench, database, held)
                 name = database.session.info.dbname
                 sessions = [stack.enter_context(bench.cluster.connect(name)) for _ in range(SESSIONS)]
                 load = Load(sessions, contender.insert_many_sql, f"{bench.stamps.base_url}/stamp/", plan)
@@ -87,13 +98,15 @@ class Steady(Scenario):
                 _await_arrivals(bench, worker, plan.calls, LAST_ARRIVALS_S)
                 ended_ns = time.time_ns()
                 usage = Usage.between(first, meter.read())
-            return _windows(bench, load, ended_ns), {
+                held.close()
+                reclaim = _reclaim(database, worker)
+            return _windows(bench, load, ended_ns), reclaim | {
                 "worker_cpu_us_per_job": usage.worker / plan.calls * 1e6,
                 "postgres_cpu_us_per_job": usage.postgres / plan.calls * 1e6,
             }
 
     def _hold(self, bench: Workbench, database: Database, stack: ExitStack) -> None:
-        """Opens the old transaction, before the worker starts. It ends with `stack`, after the worker."""
+        """Opens the old transaction, before the worker starts. It ends with `stack`."""
         if self.options.held == "on":
             pin(stack.enter_context(bench.cluster.connect(database.session.info.dbname)))
 
@@ -107,6 +120,9 @@ def _figures(rate: int) -> list[Figure]:
         Figure(f"{rate}_highest_p99_ms", f"{text} highest p99 of all windows, ms"),
         Figure(f"{rate}_reached_per_s", f"{text} calls arrived per second", compare=False),
         Figure(f"{rate}_missing", f"{text} calls missing at the end", compare=False),
+        Figure(f"{rate}_dead_rows", f"{text} dead rows when the transaction ends", compare=False),
+        Figure(f"{rate}_reclaim_s", f"{text} s until autovacuum has removed 99 % of them", compare=False),
+        Figure(f"{rate}_dead_rows_left", f"{text} dead rows that are left then", compare=False),
         Figure(f"{rate}_worker_cpu_us_per_job", f"{text} CPU µs/job, worker"),
         Figure(f"{rate}_postgres_cpu_us_per_job", f"{text} CPU µs/job, PostgreSQL with the INSERTs"),
     ]
@@ -120,6 +136,24 @@ def _warm_up(bench: Workbench, load: Load, worker: Process) -> None:
         raise TimeoutError(f"{worker.name}: {arrived} of {calls} calls within {WARM_UP_LIMIT_S} s")
     time.sleep(QUIET_S)
     bench.stamps.clear()
+
+
+def _reclaim(database: Database, worker: Process) -> dict[str, float]:
+    """The dead rows that the load has left, how long autovacuum takes for them, and how many are left then."""
+    database.session.execute("create extension if not exists pgstattuple")
+    begun = time.monotonic()
+    rows = left = _dead_rows(database)
+    while left > rows * (1 - RECLAIMED_PART) and time.monotonic() - begun < RECLAIM_LIMIT_S:
+        worker.check()
+        time.sleep(RECLAIM_EVERY_S)
+        left = _dead_rows(database)
+    return {"dead_rows": rows, "reclaim_s": time.monotonic() - begun, "dead_rows_left": left}
+
+
+def _dead_rows(database: Database) -> int:
+    row = database.session.execute(DEAD_ROWS_SQL).fetchone()
+    assert row
+    return row[0]
 
 
 def _await_arrivals(bench: Workbench, worker: Process, wanted: int, limit_s: float) -> int:
