@@ -162,6 +162,10 @@ public enum StoreCalls {
         parameters.append(int32: step.limit)
         if let newest = step.newest { parameters.append(int32: newest) } else { parameters.appendNull(.int4) }
         if let above = step.above { parameters.append(int32: Int32(above)) } else { parameters.appendNull(.int4) }
+        var tracks = PGArrayBuilder<Int32>()
+        for floor in step.floors { tracks.append(floor.track) }
+        parameters.append(array: tracks)
+        parameters.append(int64s: step.floors.map(\.seq))
     }
 
     /// `work_left` of these queues; empty: all queues.

@@ -150,13 +150,32 @@ struct PollScheduleTests {
         #expect(pollSchedule.surveyDue == 10_000_000)
     }
 
-    @Test func `the pause between slow surveys is at most five seconds`() {
-        #expect(surveyed([1500, 1500]).surveyDue == 15_000_000_000)
+    @Test func `the pause before a slow survey that an event asks for is at most five seconds`() {
+        var pollSchedule = surveyed([1500, 1500])
+        pollSchedule.wantsSurvey = true
+        #expect(pollSchedule.surveyDue == 15_000_000_000)
+    }
+
+    @Test func `between slow wide surveys, which take 2 % of the time, narrow ones keep the usual pace`() {
+        var pollSchedule = surveyed([40, 40])
+        var now: UInt64 = 10_000_000_000
+        var wide: [UInt64] = []
+        while now < 20_000_000_000 {
+            now = pollSchedule.surveyDue
+            let isNarrow = pollSchedule.surveyBegan(now: now)
+            if !isNarrow { wide.append(now) }
+            pollSchedule.surveyReturned(now: now + (isNarrow ? 2_000_000 : 40_000_000))
+        }
+        #expect(wide == [12_000_000_000, 14_000_000_000, 16_000_000_000, 18_000_000_000, 20_000_000_000])
+        #expect(pollSchedule.surveyDue == now + 250_000_000)
+        pollSchedule.wantsSurvey = true
+        #expect(pollSchedule.surveyBegan(now: now + 1_000_000_000) == false)
+        #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
     }
 
     @Test func `surveys take at most 2% of the time, 5% after notifications with free slots`() {
+        #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
         var pollSchedule = surveyed([40, 40])
-        #expect(pollSchedule.surveyDue == 12_000_000_000)
         pollSchedule.wantsSurvey = true
         #expect(pollSchedule.surveyDue == 10_800_000_000)
         pollSchedule.hasRoom = false

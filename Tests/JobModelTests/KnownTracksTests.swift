@@ -142,6 +142,30 @@ struct KnownTracksTests {
         #expect(known.plan(limit: 4).map(\.mark) == [28])
     }
 
+    @Test func `a narrow survey reads a busy track from an older watermark on, and sees each row known to be late`() {
+        let second: UInt64 = 1_000_000_000
+        var known = known([(1, 0, 1), (2, 0, 1)])
+        func floors(after seq: Int64, _ seconds: UInt64) -> [Int64] {
+            known.claimReturned(known.plan(limit: 20_000), limit: 20_000, found: [1: (10_000, seq)])
+            known.ageMarks(now: seconds * second)
+            #expect(known.floors.allSatisfy { $0.track == 1 })
+            return known.floors.map(\.seq)
+        }
+        #expect(floors(after: 10_000, 10).isEmpty)
+        #expect(floors(after: 20_000, 11).isEmpty)
+        #expect(floors(after: 30_000, 12) == [10_000])
+        #expect(floors(after: 40_000, 14) == [30_000])
+        known.mayBeLate(1, 5_000)
+        #expect(known.floors.map(\.seq) == [4_999])
+        #expect(floors(after: 50_000, 16) == [4_999])
+        #expect(floors(after: 60_000, 18) == [50_000])
+        known.stepBack(1, to: 100)
+        #expect(known.floors.map(\.seq) == [99])
+        known.mayBeLate(1, 70_000)
+        known.mayBeLate(3, 1)
+        #expect(known.floors.map(\.seq) == [99])
+    }
+
     @Test func `an empty claim sent before a survey does not make the surveyed track cold`() {
         var known = known([(1, 0, 1)])
         let underWay = known.plan(limit: 4)

@@ -230,10 +230,14 @@ final class QueueInMemory {
     }
 
     func survey(_ step: SurveyCursor.Step) -> SurveyCursor.Found {
-        let tracks = ready.keys.sorted().filter { ready[$0]?.contains { $0.worker == 0 } ?? false }
+        let floors = Dictionary(uniqueKeysWithValues: step.floors.map { ($0.track, $0.seq) })
+        func first(_ track: Int32) -> Row? {
+            ready[track]?.first { $0.worker == 0 && $0.seq > floors[track] ?? .min }
+        }
+        let tracks = ready.keys.sorted().filter { first($0) != nil }
         let turns = (tracks.filter { $0 > step.after } + tracks.filter { $0 <= step.after }).prefix(Int(step.limit))
         let sightings = turns.compactMap { track in
-            ready[track]?.first { $0.worker == 0 }.map {
+            first(track).map {
                 KnownTracks.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
             }
         }

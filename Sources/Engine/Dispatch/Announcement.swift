@@ -14,6 +14,15 @@ enum Announcement: Equatable {
     case ready([AnnouncedJob])
     /// Jobs may be ready, and batches, chains or the leader may have work.
     case unnamed
+
+    /// The jobs that it names.
+    var jobs: [AnnouncedJob] {
+        switch self {
+        case .job(let job): [job]
+        case .ready(let jobs): jobs
+        case .unnamed: []
+        }
+    }
 }
 
 extension Announcement {

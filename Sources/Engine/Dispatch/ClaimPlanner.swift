@@ -8,6 +8,8 @@ internal import JobStore
 struct ClaimPlanner {
     var tracks = KnownTracks()
     private var surveyCursor = SurveyCursor()
+    /// Whether the last survey is narrow.
+    private var surveyIsNarrow = false
     /// The permits of lanes with limits.
     var lanes = LanePermits()
     private var pickup: PickupMode
@@ -180,6 +182,7 @@ struct ClaimPlanner {
     /// Records a notification about new jobs. If no other job is known to wait, a claim of one announced job is enough.
     /// Jobs on known tracks ask for no survey.
     mutating func jobsAnnounced(_ announcement: Announcement, now: UInt64) -> PickupMode.Change {
+        for job in announcement.jobs { tracks.mayBeLate(job.track, job.id) }
         switch announcement {
         case .job(let job) where tracks.visit(announced: job.track) != nil:
             switch scope {
@@ -251,12 +254,13 @@ struct ClaimPlanner {
     /// Whether to send a survey now. True counts it as sent.
     mutating func surveyBegins(now: UInt64) -> Bool {
         guard now >= schedule.surveyDue else { return false }
-        schedule.surveyBegan(now: now)
+        tracks.ageMarks(now: now)
+        surveyIsNarrow = schedule.surveyBegan(now: now)
         return true
     }
 
-    /// The tracks of the next survey.
-    var surveyStep: SurveyCursor.Step { surveyCursor.next(tracks) }
+    /// The tracks of the survey that has begun.
+    var surveyStep: SurveyCursor.Step { surveyCursor.next(tracks, isNarrow: surveyIsNarrow) }
 
     /// Records the answer of a survey.
     mutating func surveyReturned(_ found: SurveyCursor.Found, now: UInt64) {

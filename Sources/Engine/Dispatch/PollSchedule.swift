@@ -99,10 +99,10 @@ struct PollSchedule {
         claimIsInformed()
     }
 
-    /// Records that a survey is sent.
-    mutating func surveyBegan(now: UInt64) {
-        wantsSurvey = false
-        surveys.begin(now: now)
+    /// Records that a survey is sent. Returns whether it is narrow.
+    @discardableResult mutating func surveyBegan(now: UInt64) -> Bool {
+        defer { wantsSurvey = false }
+        return surveys.begin(isWanted: wantsSurvey || now < hold.until, now: now)
     }
 
     /// Records the answer of a survey.

@@ -18,6 +18,12 @@ public struct KnownTracks: Sendable {
     /// An announced job more than so many ids below the watermark is left to a survey. A claim from there would walk
     /// over all rows in between, also over dead ones that an open transaction keeps.
     static let longestStep: Int64 = 1000
+    /// A narrow survey has so many floors at most, and only for tracks with so many claimed rows: 64, 10,000. An open
+    /// transaction keeps all these rows, and a survey reads 10,000 of them in 2 ms.
+    static let floorLimit = 64
+    static let rowsWorthFloor: Int64 = 10_000
+    /// Watermarks become floors after one to two of these intervals: 2 s.
+    static let floorAge: UInt64 = 2_000_000_000
 
     /// One line of a survey.
     public struct Sighting: Equatable, Sendable {
@@ -56,10 +62,19 @@ public struct KnownTracks: Sendable {
         var version: UInt64
     }
 
+    /// Where a narrow survey begins to read a track.
+    public struct Floor: Equatable, Sendable {
+        /// The track's number.
+        public var track: Int32
+        /// Only rows after this one are read.
+        public var seq: Int64
+    }
+
     private var lines = TrackLines()
     private var surveys: UInt64 = 0
     /// How many surveys, announcements and steps back have been recorded.
     private var version: UInt64 = 0
+    private var agedAt: UInt64 = 0
 
     /// An empty set of tracks. The first survey fills it.
     public init() {}
@@ -149,10 +164,7 @@ public struct KnownTracks: Sendable {
             entry.sighted = version
             entry.used = surveys
             entry.isSingle = !sighting.hasMore
-            if sighting.firstSeq <= entry.mark {
-                entry.mark = sighting.firstSeq - 1
-                entry.steppedBack = version
-            }
+            if sighting.firstSeq <= entry.mark { entry.stepBack(to: sighting.firstSeq, version: version) }
             if entry.lane != sighting.lane { lines.move(sighting.track, &entry, to: sighting.lane) }
             if !entry.isHot { lines.becomeHot(sighting.track, &entry) }
             lines[sighting.track] = entry
@@ -173,8 +185,25 @@ public struct KnownTracks: Sendable {
         guard var entry = lines[track], entry.mark >= seq else { return }
         // Claims under way were planned before this, so they do not count as visits of the row.
         version += 1
-        entry.mark = seq - 1
-        entry.steppedBack = version
+        entry.stepBack(to: seq, version: version)
+        lines[track] = entry
+    }
+
+    /// The tracks with most claimed rows, each with its watermark of two to four seconds ago. A narrow survey begins
+    /// there. It misses only rows whose INSERT was committed later than that.
+    public var floors: [Floor] { lines.floors(KnownTracks.floorLimit, claimed: KnownTracks.rowsWorthFloor) }
+
+    /// Remembers the watermarks of this moment, at most every 2 s.
+    public mutating func ageMarks(now: UInt64) {
+        guard now >= agedAt + KnownTracks.floorAge else { return }
+        agedAt = now
+        lines.ageMarks()
+    }
+
+    /// Lets the next survey see an announced job, however late it was committed.
+    public mutating func mayBeLate(_ track: Int32, _ seq: Int64) {
+        guard var entry = lines[track], entry.mark >= seq else { return }
+        entry.lowerFloor(to: seq)
         lines[track] = entry
     }
 
@@ -187,10 +216,7 @@ public struct KnownTracks: Sendable {
         version += 1
         // Claims under way were planned before this, so they do not count as visits of these jobs.
         entry.sighted = version
-        if entry.mark >= seq {
-            entry.mark = seq - 1
-            entry.steppedBack = version
-        }
+        if entry.mark >= seq { entry.stepBack(to: seq, version: version) }
         entry.isSingle = false
         if !entry.isHot { lines.becomeHot(track, &entry) }
         lines[track] = entry
@@ -214,6 +240,7 @@ public struct KnownTracks: Sendable {
             if rows > 0 {
                 entry.isSingle = false
                 entry.used = surveys
+                entry.claimed += Int64(rows)
             }
             if rows > 0, !wasSingle, !entry.isRegular { lines.becomeRegular(visit.track, &entry) }
             if total < limit {

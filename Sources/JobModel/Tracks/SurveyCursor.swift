@@ -20,13 +20,18 @@ public struct SurveyCursor: Sendable {
         public var newest: Int32?
         /// Tracks of a higher priority come first.
         public var above: Int16?
+        /// Tracks that it reads only from a row on. Empty: all tracks are read from their first row on.
+        public var floors: [KnownTracks.Floor]
 
         /// A step of so many tracks after `after`.
-        public init(after: Int32, limit: Int32, newest: Int32?, above: Int16?) {
+        public init(
+            after: Int32, limit: Int32, newest: Int32?, above: Int16?, floors: [KnownTracks.Floor] = []
+        ) {
             self.after = after
             self.limit = limit
             self.newest = newest
             self.above = above
+            self.floors = floors
         }
     }
 
@@ -54,11 +59,13 @@ public struct SurveyCursor: Sendable {
     public init() {}
 
     /// The next step.
-    public func next(_ knownTracks: KnownTracks) -> Step {
+    ///
+    /// - Parameter isNarrow: whether it reads busy tracks only from their floors on.
+    public func next(_ knownTracks: KnownTracks, isNarrow: Bool = false) -> Step {
         let room = min(SurveyCursor.stepLimit, KnownTracks.memoryLimit - knownTracks.count)
         return Step(
             after: after, limit: Int32(max(SurveyCursor.leastStep, room)), newest: newest,
-            above: knownTracks.lowestPriority)
+            above: knownTracks.lowestPriority, floors: isNarrow ? knownTracks.floors : [])
     }
 
     /// Takes the answer of a survey.

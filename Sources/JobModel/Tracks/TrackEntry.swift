@@ -21,6 +21,12 @@ struct TrackEntry: Sendable {
     var steppedBack: UInt64 = 0
     /// The last survey that saw work here, or the last one before a claim that brought rows.
     var used: UInt64
+    /// How many rows this worker has claimed here.
+    var claimed: Int64 = 0
+    /// The watermarks of the last two moments of `KnownTracks.ageMarks`. Nil: not known. A row that this worker knows
+    /// to be claimable stands above both.
+    private(set) var floor: Int64?
+    private var recent: Int64?
 
     init(priority: Int16, mark: Int64, lane: Int32, sighted: UInt64, used: UInt64) {
         self.priority = priority
@@ -28,5 +34,24 @@ struct TrackEntry: Sendable {
         self.lane = lane
         self.sighted = sighted
         self.used = used
+    }
+
+    /// Moves the watermark back to a row that is claimable below it.
+    mutating func stepBack(to seq: Int64, version: UInt64) {
+        mark = seq - 1
+        steppedBack = version
+        lowerFloor(to: seq)
+    }
+
+    /// Lets the next survey see a row.
+    mutating func lowerFloor(to seq: Int64) {
+        if let recent { self.recent = min(recent, seq - 1) }
+        if let floor { self.floor = min(floor, seq - 1) }
+    }
+
+    /// Takes over the watermark as the recent one, and the recent one as the floor.
+    mutating func ageMark() {
+        floor = recent
+        recent = mark
     }
 }

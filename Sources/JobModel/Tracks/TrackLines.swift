@@ -238,6 +238,22 @@ struct TrackLines: Sendable {
         hotInLane[lane] = count > 0 ? count : nil
     }
 
+    // MARK: floors
+
+    /// Lets the watermarks of all tracks become older.
+    mutating func ageMarks() {
+        for track in entries.keys { entries[track]?.ageMark() }
+    }
+
+    /// The floors of the tracks with the most claimed rows.
+    func floors(_ most: Int, claimed least: Int64) -> [KnownTracks.Floor] {
+        let candidates = entries.compactMap { track, entry in
+            entry.claimed < least ? nil : entry.floor.map { (track: track, floor: $0, claimed: entry.claimed) }
+        }
+        return candidates.sorted { ($1.claimed, $0.track) < ($0.claimed, $1.track) }.prefix(most)
+            .map { KnownTracks.Floor(track: $0.track, seq: $0.floor) }
+    }
+
     // MARK: tracks are forgotten
 
     /// Removes tracks without work that are unused.

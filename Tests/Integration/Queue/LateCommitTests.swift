@@ -77,4 +77,31 @@ struct LateCommitTests {
         #expect(try #require(waits.max()) < 2)
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
     }
+
+    @Test func `a narrow survey reads known tracks from their floors on, and all tracks between them`() throws {
+        let queue = try TestQueue()
+        try queue.connection.execute(
+            """
+            insert into postrider_internal.tracks (queue, lane, priority) select 'q', 'l' || i, 0
+              from generate_series(1, 6) i;
+            insert into postrider_internal.ready (seq, job_id, track, max_attempts)
+            select s, s, t, 1 from (values (2, 1), (2, 2), (3, 3), (3, 9), (3, 10), (4, 1), (6, 5)) v (t, s)
+            """)
+        func survey(_ known: String, _ floors: String, limit: Int = 100) throws -> [[String?]] {
+            try queue.rows(
+                """
+                select track::text, first_seq::text, has_more::text
+                  from postrider_internal.survey(null, 0, \(limit), null, null, '\(known)', '\(floors)') order by track
+                """)
+        }
+        let end = ["0", "0", nil] as [String?]
+        let wide = try survey("{}", "{}")
+        #expect(wide == [end, ["2", "1", "true"], ["3", "3", "true"], ["4", "1", "false"], ["6", "5", "false"]])
+        #expect(try survey("{1,2,3,5,6}", "{0,0,0,0,0}") == wide)
+        #expect(
+            try survey("{6,3,1}", "{5,8,7}") == [
+                end, ["2", "1", "true"], ["3", "9", "true"], ["4", "1", "false"],
+            ])
+        #expect(try survey("{3}", "{10}", limit: 2) == [["0", "3", nil], ["2", "1", "true"]])
+    }
 }
