@@ -5282,13 +5282,6 @@ CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETU
 REVOKE ALL ON FUNCTION postrider_internal.has_new_dots FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_new_dots TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.has_own_rule(p_job bigint, p_fence bigint) RETURNS boolean
-    LANGUAGE sql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.has_own_rule FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.has_own_rule TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider_internal.has_pending_webhook(p_job bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -5328,7 +5321,7 @@ REVOKE ALL ON FUNCTION postrider_internal.header_text FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.header_text TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.header_value(p_headers bytea, p_name text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.header_value FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.header_value TO postrider_admin, postrider_client, postrider_reader, postrider_worker;

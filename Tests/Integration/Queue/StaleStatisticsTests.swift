@@ -17,7 +17,7 @@ struct StaleStatisticsTests {
     private static let tables =
         """
         '{ready,scheduled,members,trees,tree_deltas,job_deltas,outcomes,cache_waits,cache_flights,credential_waits,\
-        dedupe_keys,jobs_1,results_1,filled_templates}'::text[]
+        dedupe_keys,jobs_1,results_1,filled_templates,cache_entries}'::text[]
         """
 
     init() throws { cluster = try TestQueue.quietCluster() }
@@ -60,7 +60,8 @@ struct StaleStatisticsTests {
         #expect(read < 100_000, "\(read)")
     }
 
-    /// Inserts 15,000 ready jobs, 9,000 scheduled jobs and 2,000 batches of three, all in a paused queue.
+    /// Inserts 15,000 ready jobs, 9,000 scheduled jobs and 2,000 batches of three, all in a paused queue. Puts
+    /// 5,000 answers into the cache.
     private static func fill(_ queue: borrowing TestQueue) throws {
         try queue.connection.execute(
             """
@@ -75,7 +76,9 @@ struct StaleStatisticsTests {
             with root as (insert into postrider.jobs (kind, queue) select 'batch', 'held' from generate_series(1, 2000)
                           returning id)
             insert into postrider.jobs (parent_id, queue, url) select id, 'held', 'http://h/' || i
-              from root, generate_series(1, 3) i
+              from root, generate_series(1, 3) i;
+            select count(postrider.cache_put(jsonb_build_object('url', 'http://h/' || i), '{}'::jsonb))
+              from generate_series(1, 5000) i
             """)
     }
 

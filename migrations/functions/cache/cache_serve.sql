@@ -90,7 +90,7 @@ begin
            e.last_used < now() - interval '1 min' as is_to_touch,
            case when e.bytes <= 65536 then e.body end as body, e.bytes
       from x
-      left join postrider.cache_entries e on e.key = x.key
+      left join postrider.cache_entries e on e.key = any (array[x.key])
      cross join lateral (
            select clock_timestamp() as now,
                   case when x.is_http then least(x.cache_ttl, coalesce(e.fresh, interval '0'))

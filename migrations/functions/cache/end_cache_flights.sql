@@ -38,18 +38,23 @@ begin
       returning c.*)
     -- The key of a variant does not show its base, and this may insert the row of the base. So all variants of one base
     -- come first, then those with the next base.
-    select * from ended e order by e.base, e.key, e.job_id
+    select e.*, x as attempt, j as job, s as service
+      from ended e
+      join unnest(p_attempts) x on x.job_id = e.job_id
+      join postrider.jobs j on j.id = any (array[e.job_id])
+      left join postrider.services s on s.name = j.service
+     order by e.base, e.key, e.job_id
   loop
-    select x.* into v_attempt from unnest(p_attempts) x where x.job_id = v_call.job_id;
+    v_attempt := v_call.attempt;
     v_serves := false;
     v_is_locked := false;
     v_fresh := null;
     if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
-      select * into v_job from postrider.jobs j where j.id = v_call.job_id;
+      v_job := v_call.job;
       if v_job.parent_id is not null then
         v_job := postrider_internal.filled_job(v_job);
       end if;
-      select * into v_service from postrider.services s where s.name = v_job.service;
+      v_service := v_call.service;
       if v_service.has_servers then
         v_service := postrider_internal.keyed_service(v_service, p_worker);
       end if;
@@ -75,8 +80,11 @@ begin
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
              and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
-        elsif postrider_internal.has_own_rule(v_call.job_id, v_call.fence) then
-          v_is_locked := true;             -- the call of the next job may bring an answer to store
+        elsif exists (select from postrider_internal.attempt_notes n
+                       where n.job_id = v_call.job_id and n.fence = v_call.fence and n.rule not like 'service%') then
+          -- A rule of the job or its operation has decided the attempt. Jobs without the rule would take the answer for
+          -- a success. The call of the next job may bring an answer to store.
+          v_is_locked := true;
           v_serves := false;
         elsif v_call.base = postrider_internal.cache_key(v_job, v_service) then
           v_serves := postrider_internal.store_cache_entry(

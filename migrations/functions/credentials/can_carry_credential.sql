@@ -11,11 +11,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_is_relative boolean := postrider_internal.url_is_relative(p_url);
-  v_own text[] := array(
-    select postrider_internal.url_origin(t.base_url) from postrider_internal.server_routes t
-     where t.service = p_service.name and t.environment = p_environment);
+  v_own text[];
   v_targets text[];
 begin
+  if p_credential.allowed_origins is null and (v_is_relative or p_job.credential is not null) then
+    return true;
+  end if;
+  v_own := array(
+    select postrider_internal.url_origin(t.base_url) from postrider_internal.server_routes t
+     where t.service = p_service.name and t.environment = p_environment);
   v_targets := case when not v_is_relative then array[postrider_internal.url_origin(p_url)]
                     when v_own <> '{}' and not (p_job.use_cdn and p_service.cdn_url is not null) then v_own
                     else array[postrider_internal.url_origin(postrider_internal.job_url(p_url, p_job.use_cdn,
@@ -28,8 +32,7 @@ begin
     return coalesce(v_targets <@ array(select postrider_internal.url_origin(o)
                                        from unnest(p_credential.allowed_origins) o), false);
   end if;
-  return v_is_relative or p_job.credential is not null
-      or postrider_internal.origin_is_among(p_url, v_own || p_service.base_url || p_service.cdn_url);
+  return postrider_internal.origin_is_among(p_url, v_own || p_service.base_url || p_service.cdn_url);
 end
 $$;
 comment on function postrider_internal.can_carry_credential(postrider.credentials, postrider.jobs, postrider.services,
