@@ -150,36 +150,52 @@ struct PollScheduleTests {
         #expect(pollSchedule.surveyDue == 10_000_000)
     }
 
-    @Test func `the pause before a slow survey that an event asks for is at most five seconds`() {
-        var pollSchedule = surveyed([1500, 1500])
+    /// The moments of the next surveys in milliseconds. A narrow one takes 2 ms, a wide one so many.
+    private func surveys(
+        _ pollSchedule: inout PollSchedule, taking wide: UInt64, until end: UInt64
+    ) -> (narrow: [UInt64], wide: [UInt64]) {
+        var moments: (narrow: [UInt64], wide: [UInt64]) = ([], [])
+        while pollSchedule.surveyDue < end * 1_000_000 {
+            let now = pollSchedule.surveyDue
+            if pollSchedule.surveyBegan(now: now) {
+                moments.narrow.append(now / 1_000_000)
+                pollSchedule.surveyReturned(now: now + 2_000_000)
+            } else {
+                moments.wide.append(now / 1_000_000)
+                pollSchedule.surveyReturned(now: now + wide * 1_000_000)
+            }
+        }
+        return moments
+    }
+
+    @Test func `a wanted wide survey comes within five seconds, and narrow ones come before it`() {
+        var pollSchedule = surveyed([1500])
         pollSchedule.wantsSurvey = true
-        #expect(pollSchedule.surveyDue == 15_000_000_000)
+        let moments = surveys(&pollSchedule, taking: 1500, until: 15_001)
+        #expect(moments.wide == [15_000])
+        #expect(moments.narrow.prefix(3) == [10_010, 10_050, 10_090])
+        #expect(!pollSchedule.wantsSurvey)
     }
 
     @Test func `between slow wide surveys, which take 2 % of the time, narrow ones keep the usual pace`() {
         var pollSchedule = surveyed([40, 40])
-        var now: UInt64 = 10_000_000_000
-        var wide: [UInt64] = []
-        while now < 20_000_000_000 {
-            now = pollSchedule.surveyDue
-            let isNarrow = pollSchedule.surveyBegan(now: now)
-            if !isNarrow { wide.append(now) }
-            pollSchedule.surveyReturned(now: now + (isNarrow ? 2_000_000 : 40_000_000))
-        }
-        #expect(wide == [12_000_000_000, 14_000_000_000, 16_000_000_000, 18_000_000_000, 20_000_000_000])
-        #expect(pollSchedule.surveyDue == now + 250_000_000)
-        pollSchedule.wantsSurvey = true
-        #expect(pollSchedule.surveyBegan(now: now + 1_000_000_000) == false)
+        let moments = surveys(&pollSchedule, taking: 40, until: 16_001)
+        #expect(moments.wide == [12_000, 14_000, 16_000])
+        #expect(moments.narrow.prefix(8) == [10_250, 10_500, 10_750, 11_000, 11_250, 11_500, 11_750, 12_250])
         #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
+        pollSchedule = surveyed([2000])
+        #expect(surveys(&pollSchedule, taking: 2000, until: 80_000).wide == [70_000])
     }
 
     @Test func `surveys take at most 2% of the time, 5% after notifications with free slots`() {
         #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
         var pollSchedule = surveyed([40, 40])
         pollSchedule.wantsSurvey = true
-        #expect(pollSchedule.surveyDue == 10_800_000_000)
+        #expect(surveys(&pollSchedule, taking: 40, until: 10_801).wide == [10_800])
+        pollSchedule = surveyed([40, 40])
+        pollSchedule.wantsSurvey = true
         pollSchedule.hasRoom = false
-        #expect(pollSchedule.surveyDue == 12_000_000_000)
+        #expect(surveys(&pollSchedule, taking: 40, until: 12_001).wide == [12_000])
     }
 
     @Test func `a single slow survey does not lengthen the pause between surveys`() {

@@ -142,7 +142,7 @@ struct KnownTracksTests {
         #expect(known.plan(limit: 4).map(\.mark) == [28])
     }
 
-    @Test func `a narrow survey reads a busy track from an older watermark on, and sees each row known to be late`() {
+    @Test func `a narrow survey starts at an older watermark, and below each row known to be late`() {
         let second: UInt64 = 1_000_000_000
         var known = known([(1, 0, 1), (2, 0, 1)])
         func floors(after seq: Int64, _ seconds: UInt64) -> [Int64] {

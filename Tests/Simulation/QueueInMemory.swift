@@ -231,15 +231,11 @@ final class QueueInMemory {
 
     func survey(_ step: SurveyCursor.Step) -> SurveyCursor.Found {
         let floors = Dictionary(uniqueKeysWithValues: step.floors.map { ($0.track, $0.seq) })
-        func first(_ track: Int32) -> Row? {
-            ready[track]?.first { $0.worker == 0 && $0.seq > floors[track] ?? .min }
-        }
+        func first(_ track: Int32) -> Row? { ready[track]?.first { $0.worker == 0 && $0.seq > floors[track] ?? .min } }
         let tracks = ready.keys.sorted().filter { first($0) != nil }
         let turns = (tracks.filter { $0 > step.after } + tracks.filter { $0 <= step.after }).prefix(Int(step.limit))
         let sightings = turns.compactMap { track in
-            first(track).map {
-                KnownTracks.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq)
-            }
+            first(track).map { KnownTracks.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq) }
         }
         return SurveyCursor.Found(
             sightings, after: turns.count == Int(step.limit) ? turns.last ?? 0 : 0, newest: tracks.last ?? 0)

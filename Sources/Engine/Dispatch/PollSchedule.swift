@@ -31,11 +31,11 @@ struct PollSchedule {
         guard let began = surveys.began else { return 0 }
         // A claim waits for a survey that begins after the last one.
         let isAwaited = hold.since > began && hold.until > hold.since
-        let pause =
+        let due =
             isAwaited
-            ? SurveyPace.quickInterval
-            : surveys.pause(isWanted: wantsSurvey, hasRoom: hasRoom, fallback: fallback)
-        return max(began + pause, earliestSurvey)
+            ? began + SurveyPace.quickInterval
+            : surveys.due(isWanted: wantsSurvey, hasRoom: hasRoom, fallback: fallback)
+        return max(due, earliestSurvey)
     }
 
     /// Lets a claim of announced jobs in a known track go before a survey. On two cores a concurrent survey would delay
@@ -99,10 +99,12 @@ struct PollSchedule {
         claimIsInformed()
     }
 
-    /// Records that a survey is sent. Returns whether it is narrow.
+    /// Records that a survey is sent. Returns whether it is narrow. An event that wants a survey wants a wide one.
     @discardableResult mutating func surveyBegan(now: UInt64) -> Bool {
-        defer { wantsSurvey = false }
-        return surveys.begin(isWanted: wantsSurvey || now < hold.until, now: now)
+        let isNarrow = surveys.begin(
+            isWanted: wantsSurvey, isAwaited: now < hold.until, hasRoom: hasRoom, fallback: fallback, now: now)
+        if !isNarrow { wantsSurvey = false }
+        return isNarrow
     }
 
     /// Records the answer of a survey.

@@ -56,18 +56,32 @@ struct SurveyPace {
     /// Whether a survey has returned, so that the next one probably will as well.
     var isKnown: Bool { began != nil && !isFirst }
 
-    /// The time from the start of the last survey to the next one.
+    /// Whether narrow surveys fill the time between two wide ones.
+    private var isCostly: Bool { isWhole && wide.cost > SurveyPace.costly }
+
+    /// When the next survey may be sent.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether an event has made a wide survey worthwhile.
+    ///   - fallback: the interval while slots are free.
+    func due(isWanted: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval) -> UInt64 {
+        let wideDue = wideBegan + widePause(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
+        guard isCostly, let began else { return wideDue }
+        let least = isWanted ? SurveyPace.quickInterval : hasRoom ? fallback : SurveyPace.interval
+        let share = isWanted ? SurveyPace.shortRest : SurveyPace.rest
+        return min(wideDue, began + max(least, share * narrow.cost))
+    }
+
+    /// The time from the start of the last wide survey to the next one.
     ///
     /// Surveys take at most 2 % of the time, or 5 % after notifications, within bounds. If the last one has not covered
     /// all tracks, only its cost counts.
-    ///
-    /// - Parameter fallback: the interval while slots are free.
-    func pause(isWanted: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval) -> UInt64 {
+    private func widePause(isWanted: Bool, hasRoom: Bool, fallback: UInt64) -> UInt64 {
         let interval = hasRoom ? fallback : SurveyPace.interval
         let share = isWanted && hasRoom || !isWhole ? SurveyPace.shortRest : SurveyPace.rest
-        let cost = mayBeNarrow(isWanted: isWanted) ? narrow.cost : wide.cost
         let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
-        return max(least, min(share * cost, SurveyPace.longestRest))
+        let most = isWanted || !isCostly ? SurveyPace.longestRest : SurveyPace.longestWideRest
+        return max(least, min(share * wide.cost, most))
     }
 
     /// Whether a survey that is wanted now may be sent within 10 ms.
@@ -75,16 +89,15 @@ struct SurveyPace {
         now + SurveyPace.quickInterval >= (began ?? 0) + SurveyPace.shortRest * cost
     }
 
-    /// Whether surveys between two wide ones are narrow.
-    private func mayBeNarrow(isWanted: Bool) -> Bool { !isWanted && isWhole && wide.cost > SurveyPace.costly }
-
     /// Records that a survey is sent.
     ///
-    /// - Parameter isWanted: whether an event has made it worthwhile. Then it is wide.
+    /// - Parameter isAwaited: whether a claim waits for it. Then it is wide.
     /// - Returns: whether it is narrow.
-    mutating func begin(isWanted: Bool, now: UInt64) -> Bool {
-        let rest = min(SurveyPace.rest * wide.cost, SurveyPace.longestWideRest)
-        isNarrow = mayBeNarrow(isWanted: isWanted) && now < wideBegan + rest
+    mutating func begin(
+        isWanted: Bool, isAwaited: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval, now: UInt64
+    ) -> Bool {
+        let wideDue = wideBegan + widePause(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
+        isNarrow = isCostly && !isAwaited && now < wideDue
         began = now
         if !isNarrow { wideBegan = now }
         return isNarrow
