@@ -19,7 +19,8 @@ public enum JSONText {
         text.withUTF8 { utf8 in
             // Most texts need no escape, so they are copied in one piece.
             guard unsafe utf8.contains(where: isEscaped) else { return unsafe bytes.append(contentsOf: utf8) }
-            for unsafe byte in unsafe utf8 {
+            for place in utf8.indices {
+                let byte = unsafe utf8[place]
                 if isEscaped(byte) { bytes += escape(of: byte).utf8 } else { bytes.append(byte) }
             }
         }

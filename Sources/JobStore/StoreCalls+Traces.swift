@@ -38,7 +38,8 @@ public struct EndedJob: Equatable, Sendable {
     public init(
         id: Int64, fence: Int64 = 0, parent: Int64? = nil, root: Int64? = nil, isBelowParent: Bool = false,
         context: TraceContext? = nil, kind: String = "request", state: String = "succeeded",
-        labels: TraceLabels = TraceLabels(), start: Int64 = 0, end: Int64 = 0, attempts: Int = 1, status: Int? = nil, errorCode: String? = nil
+        labels: TraceLabels = TraceLabels(), start: Int64 = 0, end: Int64 = 0, attempts: Int = 1, status: Int? = nil,
+        errorCode: String? = nil
     ) {
         self.id = id
         self.fence = fence

@@ -2,7 +2,7 @@
 
 internal import JobModel
 
-/// The names and values of `trace_texts` and `new_trace_texts`: the context that a job carries, and what its span
+/// The names and values of `trace_texts` and `rooted_trace_texts`: the context that a job carries, and what its span
 /// tells about it.
 struct TraceTexts {
     /// The context; empty: the job carries none.

@@ -4038,6 +4038,12 @@ CREATE FUNCTION postrider_internal.claim(p_worker integer, p_above bigint, p_lim
 REVOKE ALL ON FUNCTION postrider_internal.claim FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.claim TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.claimed_headers(p_job postrider.jobs) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.claimed_headers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.claimed_headers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.claims_json(p_headers bytea, p_body bytea) RETURNS boolean
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS …;
@@ -5282,6 +5288,13 @@ CREATE FUNCTION postrider_internal.has_new_dots(p_url text, p_parts text[]) RETU
 REVOKE ALL ON FUNCTION postrider_internal.has_new_dots FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.has_new_dots TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.has_own_rule(p_job bigint, p_fence bigint) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.has_own_rule FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.has_own_rule TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.has_pending_webhook(p_job bigint) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6299,13 +6312,6 @@ CREATE FUNCTION postrider_internal.move_outcomes(p_jobs bigint[]) RETURNS void
 REVOKE ALL ON FUNCTION postrider_internal.move_outcomes FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.move_outcomes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.new_trace_texts(p_job postrider.jobs) RETURNS text[]
-    LANGUAGE plpgsql STABLE
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS …;
-REVOKE ALL ON FUNCTION postrider_internal.new_trace_texts FROM PUBLIC;
-GRANT ALL ON FUNCTION postrider_internal.new_trace_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
-
 CREATE FUNCTION postrider.newest_jobs(state text, queue text DEFAULT NULL::text, "limit" integer DEFAULT 100) RETURNS TABLE(id bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7297,6 +7303,13 @@ CREATE FUNCTION postrider_internal.revalidated_answer(p_call postrider_internal.
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.revalidated_answer FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.revalidated_answer TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.rooted_trace_texts(p_job postrider.jobs) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.rooted_trace_texts FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.rooted_trace_texts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.routes_of(p_service text, p_environment text) RETURNS postrider_internal.server_routes[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER

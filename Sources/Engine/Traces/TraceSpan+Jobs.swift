@@ -38,7 +38,8 @@ extension TraceSpan {
     /// The span of a job, batch or chain, in JSON.
     static func job(_ job: EndedJob, context: TraceContext, id: UInt64, parent: UInt64) -> [UInt8] {
         let isRequest = job.kind == "request"
-        let name = job.labels.operation ?? (isRequest ? "process" : job.kind) + (job.labels.queue.map { " \($0)" } ?? "")
+        let kind = isRequest ? "process" : job.kind
+        let name = job.labels.operation ?? job.labels.queue.map { "\(kind) \($0)" } ?? kind
         var span = TraceSpan(
             context: context, id: id, parent: parent, name: name, kind: isRequest ? .consumer : .internal,
             start: UInt64(clamping: job.start) &* 1000, end: UInt64(clamping: job.end) &* 1000)

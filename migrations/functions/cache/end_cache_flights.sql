@@ -39,10 +39,8 @@ begin
     -- The key of a variant does not show its base, and this may insert the row of the base. So all variants of one base
     -- come first, then those with the next base.
     select e.*, x as attempt, j as job, s as service
-      from ended e
-      join unnest(p_attempts) x on x.job_id = e.job_id
-      join postrider.jobs j on j.id = any (array[e.job_id])
-      left join postrider.services s on s.name = j.service
+      from ended e join unnest(p_attempts) x on x.job_id = e.job_id
+      join postrider.jobs j on j.id = any (array[e.job_id]) left join postrider.services s on s.name = j.service
      order by e.base, e.key, e.job_id
   loop
     v_attempt := v_call.attempt;
@@ -50,10 +48,8 @@ begin
     v_is_locked := false;
     v_fresh := null;
     if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
-      v_job := v_call.job;
-      if v_job.parent_id is not null then
-        v_job := postrider_internal.filled_job(v_job);
-      end if;
+      v_job := case when (v_call.job).parent_id is null then v_call.job
+                    else postrider_internal.filled_job(v_call.job) end;
       v_service := v_call.service;
       if v_service.has_servers then
         v_service := postrider_internal.keyed_service(v_service, p_worker);
@@ -80,11 +76,8 @@ begin
              and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
              and e.app_version is not distinct from p_app_version;
           v_serves := v_fresh is null or v_fresh > interval '0';
-        elsif exists (select from postrider_internal.attempt_notes n
-                       where n.job_id = v_call.job_id and n.fence = v_call.fence and n.rule not like 'service%') then
-          -- A rule of the job or its operation has decided the attempt. Jobs without the rule would take the answer for
-          -- a success. The call of the next job may bring an answer to store.
-          v_is_locked := true;
+        elsif postrider_internal.has_own_rule(v_call.job_id, v_call.fence) then
+          v_is_locked := true;             -- the call of the next job may bring an answer to store
           v_serves := false;
         elsif v_call.base = postrider_internal.cache_key(v_job, v_service) then
           v_serves := postrider_internal.store_cache_entry(
@@ -110,9 +103,8 @@ begin
       if not v_serves and not v_is_locked then
         -- No job can be served by such answers. For a minute no job waits for one, and all waiting jobs are released
         -- now.
-        insert into postrider_internal.uncacheable_keys as p (key, until) values (v_call.key,
-            clock_timestamp() + interval '1 min')
-            on conflict (key) do update set until = excluded.until;
+        insert into postrider_internal.uncacheable_keys as p (key, until)
+        values (v_call.key, clock_timestamp() + '1 min') on conflict (key) do update set until = excluded.until;
         v_serves := true;
       end if;
     elsif v_call.is_conditional and v_attempt.status = 304 and v_attempt.redirected then

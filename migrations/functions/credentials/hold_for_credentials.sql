@@ -44,8 +44,7 @@ begin
   end loop;
   perform set_config('lock_timeout', v_timeout, true);
 
-  -- Materialized, because each FILTER below would compute the verdict anew.
-  with decided as materialized (
+  with decided as materialized (           -- otherwise each FILTER below would compute the verdict anew
     select x.*, f.name, w.job_id is not null as has_waited,
            coalesce(w.held_at, now()) as held_at, g.max_wait,
            case when g.step = 'w' and w.is_failed then 'r'

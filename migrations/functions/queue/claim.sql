@@ -31,8 +31,6 @@
 -- size as sent, is_rich is true, and prepare returns the body. -1: the body may be large, but p_leases_only skips the
 -- check.
 --
--- headers: for a job with traceparent they begin with its trace_texts.
---
 -- p_leases_only: every job has is_rich = true, and the claim reads no query, headers or body. If a body is too large
 -- for a value, a normal claim fails for all its jobs. With p_leases_only, prepare fails for that job alone.
 create or replace function postrider_internal.claim(
@@ -128,10 +126,7 @@ begin
          t.at_most_once and set_config('synchronous_commit', v_commit, true) is not null, t.rekey,
          j.method, j.url,
          case when j.query is not null and not p_leases_only then postrider_internal.pairs(j.query) end,
-         case when p_leases_only then null
-              when j.traceparent is not null
-                then postrider_internal.trace_texts(j) || postrider_internal.pairs(j.headers)
-              when j.headers is not null then postrider_internal.pairs(j.headers) end,
+         case when not p_leases_only then postrider_internal.claimed_headers(j) end,
          case when j.body is not null then 'b' when j.body_json is not null then 'j'
               when j.body_form is not null then 'f' else 'n' end::"char",
          case when p_leases_only or l.bytes is not null then null when j.body is not null then j.body else w.json end,

@@ -18,8 +18,8 @@
 -- the worker has room for their answers.
 --
 -- answer_options: null for most jobs, otherwise max_redirects, plus 16 if the body is stored as received, plus 32 if
--- answer rules read failures, too. trace: null, or see trace_texts and new_trace_texts. p_traces_all: all jobs have a
--- trace. p_stubs_only: the worker makes no real call. p_stub: the answers of these jobs.
+-- answer rules read failures, too. trace: null, or see rooted_trace_texts. p_traces_all: all jobs have a trace.
+-- p_stubs_only: the worker makes no real call. p_stub: the answers of these jobs.
 create or replace function postrider_internal.prepare(
   p_worker int, p_app_version text, p_track int[], p_seq bigint[], p_fence bigint[], p_job bigint[],
   p_hold_ms int default null, p_long bigint[] default '{}', p_stubs_only boolean default false,
@@ -155,8 +155,7 @@ begin
               then coalesce(j.max_redirects, 5) + (j.decode is false)::int * 16
                 + (num_nonnulls(j.rules, j.operation_rules, s.rules) > 0)::int * 32 end,
          case when p_stub is not null then postrider_internal.stub_texts(x.stub) end, j.service,
-         case when j.traceparent is not null then postrider_internal.trace_texts(j)
-              when p_traces_all then postrider_internal.new_trace_texts(j) end
+         case when j.traceparent is not null or p_traces_all then postrider_internal.rooted_trace_texts(j) end
     from unnest(p_fence, p_job, v_server, v_base, v_goes_on, p_track, p_stub)
       as x(fence, job, server, base, goes_on, track, stub)
     join postrider.jobs j on j.id = any (array[x.job])
