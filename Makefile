@@ -58,7 +58,7 @@ ha: build ## Switch over and kill a PostgreSQL under Patroni, under load, and ch
 	@.postrider/venv/bin/python -B bench/ha/main.py $(WORKER) --rounds $(or $(ROUNDS),2)
 
 # Each round adds a line to .build/soak-report, from which the table of docs/guarantees.md is made.
-soak: setup ## Run the tests with all rounds of the long ones, and renew the table of docs/guarantees.md
+soak: setup ## Run all rounds of the long tests, renew the table of docs/guarantees.md, and measure steady load for two hours
 	rm -rf .build/soak-report
 	POSTRIDER_REPORTS="$(CURDIR)/.build/soak-report" POSTRIDER_SOAK=1 \
 		$(SWIFT) test --disable-xctest --skip LaneLimitTests --skip PagePaceTests
@@ -67,6 +67,9 @@ soak: setup ## Run the tests with all rounds of the long ones, and renew the tab
 		$(SWIFT) test --disable-xctest --filter LaneLimitTests
 	POSTRIDER_SOAK=1 $(SWIFT) test --disable-xctest --filter PagePaceTests
 	@.postrider/venv/bin/python scripts/guarantees_table.py
+	@# Two hours: 800 and 3,000 calls a second, while a transaction stays open.
+	$(MAKE) build
+	@POSTRIDER_WORKER=$(WORKER) bench/run.sh steady --contenders postrider --rounds 1 --seconds 3600 --most-p99 10
 
 planted-bugs: setup ## Plant twelve bugs in copies of the tree; a test must find each within two minutes
 	$(SWIFT) build --build-tests

@@ -68,6 +68,8 @@ class Steady(Scenario):
         parser.add_argument("--batch", type=_positive(int), default=8, help="rows per INSERT")
         parser.add_argument("--held", choices=("on", "off"), default="on",
                             help="whether a transaction stays open from before the start")
+        parser.add_argument("--most-p99", type=_positive(float), metavar="MS",
+                            help="end with 1 if the p99 of a window is higher, or if a call is missing")
 
     def run(self, bench: Workbench, contender: Contender) -> dict[str, object]:
         found: dict[str, object] = {
@@ -77,6 +79,14 @@ class Steady(Scenario):
             found[f"{plan.rate}_windows"] = windows
             found |= {f"{plan.rate}_{key}": value for key, value in (_summarize(windows) | usage).items()}
         return found
+
+    def publish(self, records: list[dict[str, object]], machine: str) -> None:
+        limit = self.options.most_p99
+        slow = [
+            record for record in records for plan in self._plans
+            if limit and (record[f"{plan.rate}_highest_p99_ms"] > limit or record[f"{plan.rate}_missing"])]
+        if slow:
+            raise SystemExit(f"bench: the p99 of a window is above {limit:g} ms, or a call is missing; see the table")
 
     def _measure(
         self, bench: Workbench, contender: Contender, plan: Plan
