@@ -6,7 +6,8 @@ enum JobStormRules {
     static let queries = [
         (
             """
-            select job_id::text, attempt::text, count(*)::text from postrider.attempts
+            select job_id::text, attempt::text, string_agg(concat_ws(' ', error_code, error), '; ' order by fence)
+              from postrider.attempts
             where job_id not in (select id from postrider.jobs where url like '%/limited/%' or url like '%/locked/%'
               or url like '%/crowded/%')
             group by job_id, attempt having count(*) > 1
