@@ -2,8 +2,8 @@
 
 internal import JobModel
 
-/// The names and values of `trace_texts` and `rooted_trace_texts`: the context that a job carries, and what its span
-/// tells about it.
+/// The names and values of `trace_texts` and `rooted_trace_texts`: the context that a job carries, and the attributes of
+/// its span.
 struct TraceTexts {
     /// The context; empty: the job carries none.
     private(set) var traceparent = ""
@@ -31,7 +31,7 @@ struct TraceTexts {
         }
     }
 
-    /// Takes the texts that `claim` has put in front of the headers. Nil if there are none.
+    /// Takes the texts that `claim` has put in front of the headers. Nil if the job carries no context.
     init?(before headers: inout [HTTPHeader]) {
         let count = headers.prefix { $0.name.utf8.first == UInt8(ascii: ":") }.count
         guard count > 0 else { return nil }

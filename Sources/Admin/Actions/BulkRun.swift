@@ -9,7 +9,8 @@ internal import Synchronization
 /// An act on all jobs of a filter, or of several filters in turn: it runs in steps on its own thread. One runs at a time.
 ///
 /// A step is one transaction and looks at a bounded number of rows. So no lock is held for long, and a stop loses
-/// nothing. Jobs that ended or were inserted after the start are left alone. Otherwise a job that is retried and fails again would be retried without end.
+/// nothing. Jobs that ended or were inserted after the start are left alone. Otherwise a job that is retried and fails
+/// again would be retried without end.
 final class BulkRun: Sendable {
     /// How far the last run is.
     struct Progress: Sendable {

@@ -53,8 +53,7 @@ struct TraceSpan {
     /// Adds a text if there is one.
     mutating func add(_ name: StaticString, _ value: String?) {
         guard let value else { return }
-        addName(name)
-        text.add("\",\"value\":{\"stringValue\":")
+        open(name, "stringValue")
         text.add(quoted: value)
         text.add("}}")
     }
@@ -62,16 +61,18 @@ struct TraceSpan {
     /// Adds a number if there is one.
     mutating func add(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
-        addName(name)
-        text.add("\",\"value\":{\"intValue\":")
+        open(name, "intValue")
         text.add(quoted: value)
         text.add("}}")
     }
 
-    /// The names are constants, and need no escape.
-    private mutating func addName(_ name: StaticString) {
+    /// Writes an attribute up to its value. The names are constants, and need no escape.
+    private mutating func open(_ name: StaticString, _ type: StaticString) {
         text.add(hasAttributes ? ",{\"key\":\"" : "{\"key\":\"")
         text.add(name)
+        text.add("\",\"value\":{\"")
+        text.add(type)
+        text.add("\":")
         hasAttributes = true
     }
 

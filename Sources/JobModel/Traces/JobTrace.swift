@@ -33,7 +33,7 @@ public final class JobTrace: Sendable {
     public let job: UInt64
     /// The span of this attempt, which the server sees.
     public let attempt: UInt64
-    /// What the span of the job tells about it.
+    /// The attributes of the job's span.
     public let labels: TraceLabels
 
     /// A trace with the spans of a job and its attempt.

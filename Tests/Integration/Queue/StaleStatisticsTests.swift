@@ -12,8 +12,8 @@ import Testing
 /// however long the queue is by then.
 struct StaleStatisticsTests {
     private let cluster: PrivateCluster
-    /// The partitions of jobs and results among them: the leader makes each long before its first row, and a VACUUM of
-    /// that time finds it empty.
+    /// Partitions of jobs and results are among them. The leader makes each partition long before its first row, so a
+    /// VACUUM may find it empty.
     private static let tables =
         """
         '{ready,scheduled,members,trees,tree_deltas,job_deltas,outcomes,cache_waits,cache_flights,credential_waits,\

@@ -31,7 +31,7 @@ as $$
 begin
   return query
   -- ahead: the tracks after p_after. wrapped: the tracks from the first to p_after, if hops are left. A hop that finds
-  -- no row before the next known track goes to that track, and its seq is null if the track has no row either.
+  -- no row before the next known track goes to that track. If that track has no row either, seq is null.
   with recursive ahead as (
     select p_after as first_id, null::int as second_id, null::bigint as seq, 0 as n
     union all

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- PostgreSQL inlines this function into claim. The names begin with a colon, as no name of a header can, because claim
--- returns them in front of the headers: another column would cost each job 1 µs.
+-- PostgreSQL inlines this function into claim, which returns these texts in front of the headers. Another column would
+-- cost each job 1 µs. The names begin with a colon, and no name of a header can.
 create or replace function postrider_internal.trace_texts(p_job postrider.jobs) returns text[]
 language sql immutable parallel safe
 as $$
