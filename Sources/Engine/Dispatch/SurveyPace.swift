@@ -27,7 +27,7 @@ struct SurveyPace {
     static let longestWideRest: UInt64 = 60_000_000_000
 
     /// How long surveys of one kind take, transport included.
-    private struct Duration {
+    private struct Timing {
         private var last: UInt64?
         /// The shorter of the last two. A survey that waited for a slow duty says nothing about surveys.
         private(set) var cost: UInt64 = 0
@@ -41,8 +41,8 @@ struct SurveyPace {
     /// When the last survey was sent, and the last wide one.
     private(set) var began: UInt64?
     private var wideBegan: UInt64 = 0
-    private var wide = Duration()
-    private var narrow = Duration()
+    private var wide = Timing()
+    private var narrow = Timing()
     /// Whether the last survey was narrow.
     private var isNarrow = false
     /// The first survey does not count, since PostgreSQL also plans it, which takes tens of milliseconds.
@@ -65,23 +65,23 @@ struct SurveyPace {
     ///   - isWanted: whether an event has made a wide survey worthwhile.
     ///   - fallback: the interval while slots are free.
     func due(isWanted: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval) -> UInt64 {
-        let wideDue = wideBegan + widePause(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
+        let wideDue = wideDue(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
         guard isCostly, let began else { return wideDue }
         let least = isWanted ? SurveyPace.quickInterval : hasRoom ? fallback : SurveyPace.interval
         let share = isWanted ? SurveyPace.shortRest : SurveyPace.rest
         return min(wideDue, began + max(least, share * narrow.cost))
     }
 
-    /// The time from the start of the last wide survey to the next one.
+    /// When the next wide survey may be sent.
     ///
     /// Surveys take at most 2 % of the time, or 5 % after notifications, within bounds. If the last one has not covered
     /// all tracks, only its cost counts.
-    private func widePause(isWanted: Bool, hasRoom: Bool, fallback: UInt64) -> UInt64 {
+    private func wideDue(isWanted: Bool, hasRoom: Bool, fallback: UInt64) -> UInt64 {
         let interval = hasRoom ? fallback : SurveyPace.interval
         let share = isWanted && hasRoom || !isWhole ? SurveyPace.shortRest : SurveyPace.rest
         let least = isWanted || !isWhole ? SurveyPace.quickInterval : interval
         let most = isWanted || !isCostly ? SurveyPace.longestRest : SurveyPace.longestWideRest
-        return max(least, min(share * wide.cost, most))
+        return wideBegan + max(least, min(share * wide.cost, most))
     }
 
     /// Whether a survey that is wanted now may be sent within 10 ms.
@@ -96,8 +96,8 @@ struct SurveyPace {
     mutating func begin(
         isWanted: Bool, isAwaited: Bool, hasRoom: Bool, fallback: UInt64 = PickupMode.fallbackInterval, now: UInt64
     ) -> Bool {
-        let wideDue = wideBegan + widePause(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
-        isNarrow = isCostly && !isAwaited && now < wideDue
+        isNarrow =
+            isCostly && !isAwaited && now < wideDue(isWanted: isWanted, hasRoom: hasRoom, fallback: fallback)
         began = now
         if !isNarrow { wideBegan = now }
         return isNarrow
