@@ -16,6 +16,8 @@ extension StoreCalls {
         for floor in step.floors { tracks.append(floor.track) }
         parameters.append(array: tracks)
         parameters.append(int64s: step.floors.map(\.seq))
+        parameters.append(int64: step.slice.after)
+        parameters.append(int64: step.slice.end)
     }
 
     /// The rows of a survey. The row of track 0 contains where the next survey begins, and the newest track.

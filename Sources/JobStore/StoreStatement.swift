@@ -47,7 +47,7 @@ public enum StoreStatement {
         """)
     /// Finds tracks with work.
     public static let survey = PGStatement(
-        "survey", SurveyColumn.self, "from postrider_internal.survey($1,$2,$3,$4,$5,$6,$7)")
+        "survey", SurveyColumn.self, "from postrider_internal.survey($1,$2,$3,$4,$5,$6,$7,$8,$9)")
     /// Acquires permits and rate slots of lanes with limits.
     public static let acquireLanePermits = PGStatement(
         "acquire_lane_permits", PermitColumn.self, "from postrider_internal.acquire_lane_permits($1,$2,$3,$4,$5)")

@@ -150,52 +150,31 @@ struct PollScheduleTests {
         #expect(pollSchedule.surveyDue == 10_000_000)
     }
 
-    /// The moments of the next surveys in milliseconds. A narrow one takes 2 ms, a wide one so many.
-    private func surveys(
-        _ pollSchedule: inout PollSchedule, taking wide: UInt64, until end: UInt64
-    ) -> (narrow: [UInt64], wide: [UInt64]) {
-        var moments: (narrow: [UInt64], wide: [UInt64]) = ([], [])
-        while pollSchedule.surveyDue < end * 1_000_000 {
-            let now = pollSchedule.surveyDue
-            if pollSchedule.surveyBegan(now: now) {
-                moments.narrow.append(now / 1_000_000)
-                pollSchedule.surveyReturned(now: now + 2_000_000)
-            } else {
-                moments.wide.append(now / 1_000_000)
-                pollSchedule.surveyReturned(now: now + wide * 1_000_000)
-            }
-        }
-        return moments
-    }
-
-    @Test func `a wanted wide survey comes within five seconds, and narrow ones come before it`() {
-        var pollSchedule = surveyed([1500])
-        pollSchedule.wantsSurvey = true
-        let moments = surveys(&pollSchedule, taking: 1500, until: 15_001)
-        #expect(moments.wide == [15_000])
-        #expect(moments.narrow.prefix(3) == [10_010, 10_050, 10_090])
-        #expect(!pollSchedule.wantsSurvey)
-    }
-
-    @Test func `between slow wide surveys, which take 2 % of the time, narrow ones keep the usual pace`() {
-        var pollSchedule = surveyed([40, 40])
-        let moments = surveys(&pollSchedule, taking: 40, until: 16_001)
-        #expect(moments.wide == [12_000, 14_000, 16_000])
-        #expect(moments.narrow.prefix(8) == [10_250, 10_500, 10_750, 11_000, 11_250, 11_500, 11_750, 12_250])
-        #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
-        pollSchedule = surveyed([2000])
-        #expect(surveys(&pollSchedule, taking: 2000, until: 80_000).wide == [70_000])
-    }
-
-    @Test func `surveys take at most 2% of the time, 5% after notifications with free slots`() {
+    @Test func `surveys take at most 2% of the time, 5% after notifications or within a round`() {
         #expect(surveyed([5, 5]).surveyDue == 10_250_000_000)
         var pollSchedule = surveyed([40, 40])
+        #expect(pollSchedule.surveyDue == 12_000_000_000)
         pollSchedule.wantsSurvey = true
-        #expect(surveys(&pollSchedule, taking: 40, until: 10_801).wide == [10_800])
-        pollSchedule = surveyed([40, 40])
-        pollSchedule.wantsSurvey = true
+        #expect(pollSchedule.surveyDue == 10_800_000_000)
         pollSchedule.hasRoom = false
-        #expect(surveys(&pollSchedule, taking: 40, until: 12_001).wide == [12_000])
+        #expect(pollSchedule.surveyDue == 12_000_000_000)
+        pollSchedule.surveyBegan(now: 12_000_000_000)
+        pollSchedule.surveyReturned(now: 12_040_000_000, hasMore: true)
+        #expect(pollSchedule.surveyDue == 12_800_000_000)
+        #expect(surveyed([2000]).surveyDue == 15_000_000_000)
+    }
+
+    @Test func `all slices are read within one interval if that takes at most 2% of the time`() {
+        var pollSchedule = surveyed([1, 1])
+        func due(slices: Int, hasRoom: Bool) -> UInt64 {
+            pollSchedule.surveyReturned(now: 10_001_000_000, slices: slices)
+            pollSchedule.hasRoom = hasRoom
+            return (pollSchedule.surveyDue - 10_000_000_000) / 1_000_000
+        }
+        #expect(due(slices: 1, hasRoom: true) == 250)
+        #expect(due(slices: 2, hasRoom: true) == 125)
+        #expect(due(slices: 20, hasRoom: true) == 50)
+        #expect(due(slices: 2, hasRoom: false) == 500)
     }
 
     @Test func `a single slow survey does not lengthen the pause between surveys`() {

@@ -7895,7 +7895,7 @@ CREATE FUNCTION postrider_internal.suggested_names(p_filters text[], p_limit int
 REVOKE ALL ON FUNCTION postrider_internal.suggested_names FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.suggested_names TO postrider_admin, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.survey(p_queues text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 1000000, p_newest integer DEFAULT NULL::integer, p_above integer DEFAULT NULL::integer, p_known integer[] DEFAULT '{}'::integer[], p_floors bigint[] DEFAULT '{}'::bigint[]) RETURNS TABLE(track integer, priority smallint, first_seq bigint, lane integer, has_more boolean)
+CREATE FUNCTION postrider_internal.survey(p_queues text[], p_after integer DEFAULT 0, p_limit integer DEFAULT 1000000, p_newest integer DEFAULT NULL::integer, p_above integer DEFAULT NULL::integer, p_known integer[] DEFAULT '{}'::integer[], p_floors bigint[] DEFAULT '{}'::bigint[], p_slice_after bigint DEFAULT 0, p_slice_end bigint DEFAULT '9223372036854775807'::bigint) RETURNS TABLE(track integer, priority smallint, first_seq bigint, lane integer, has_more boolean)
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'

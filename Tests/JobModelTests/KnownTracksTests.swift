@@ -142,7 +142,7 @@ struct KnownTracksTests {
         #expect(known.plan(limit: 4).map(\.mark) == [28])
     }
 
-    @Test func `a narrow survey starts at an older watermark, and below each row known to be late`() {
+    @Test func `a floor is the watermark of two to four seconds ago, and never moves back`() {
         let second: UInt64 = 1_000_000_000
         var known = known([(1, 0, 1), (2, 0, 1)])
         func floors(after seq: Int64, _ seconds: UInt64) -> [Int64] {
@@ -155,15 +155,19 @@ struct KnownTracksTests {
         #expect(floors(after: 20_000, 11).isEmpty)
         #expect(floors(after: 30_000, 12) == [10_000])
         #expect(floors(after: 40_000, 14) == [30_000])
-        known.mayBeLate(1, 5_000)
-        #expect(known.floors.map(\.seq) == [4_999])
-        #expect(floors(after: 50_000, 16) == [4_999])
-        #expect(floors(after: 60_000, 18) == [50_000])
         known.stepBack(1, to: 100)
-        #expect(known.floors.map(\.seq) == [99])
-        known.mayBeLate(1, 70_000)
-        known.mayBeLate(3, 1)
-        #expect(known.floors.map(\.seq) == [99])
+        #expect(known.floors.map(\.seq) == [30_000])
+        known.ageMarks(now: 16 * second)
+        known.ageMarks(now: 18 * second)
+        #expect(known.floors.map(\.seq) == [40_000])
+    }
+
+    @Test func `a row at or below the watermark of a known track has been passed`() {
+        var known = known([(1, 0, 1)])
+        known.claimReturned(known.plan(limit: 4), limit: 4, found: [1: (4, 20)])
+        #expect(known.hasPassed(1, 20))
+        #expect(!known.hasPassed(1, 21))
+        #expect(!known.hasPassed(2, 1))
     }
 
     @Test func `an empty claim sent before a survey does not make the surveyed track cold`() {
@@ -260,20 +264,6 @@ struct KnownTracksTests {
         }
         #expect(visited.count == 4_000)
         #expect(TestClock.threadTime - start < 6)
-    }
-
-    @Test func `a survey continues where the previous survey ended, with fewer tracks when memory is full`() {
-        var cursor = SurveyCursor()
-        var known = KnownTracks()
-        #expect(cursor.next(known) == .init(after: 0, limit: 128, newest: nil, above: nil))
-        let sightings = (1...128).map { KnownTracks.Sighting(track: $0, priority: Int16($0 % 3), firstSeq: 1) }
-        cursor.returned(.init(sightings, after: 128, newest: 500))
-        known.surveyReturned(sightings)
-        #expect(cursor.next(known) == .init(after: 128, limit: 128, newest: 500, above: 0))
-        known.surveyReturned((200..<4_160).map { .init(track: $0, priority: 1, firstSeq: 1) })
-        #expect(cursor.next(known).limit == 16)
-        cursor.returned(.init([], after: 0, newest: 600))
-        #expect(cursor.next(known).after == 0)
     }
 
     @Test func `a track without rows for thousands of surveys is forgotten`() {

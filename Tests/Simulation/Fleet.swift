@@ -51,6 +51,8 @@ final class Fleet {
         /// The period in which the jobs are inserted.
         var span: UInt64 = second
         var hasLateCommits = false
+        /// The longest time from an INSERT to a late commit.
+        var latestCommit: UInt64 = 2_500 * millisecond
         var hasFaults = false
         var failures: UInt64 = 0
         var longestCall: UInt64 = 30 * millisecond
@@ -63,6 +65,11 @@ final class Fleet {
         var shortage: UInt64 = 0
         /// The share of jobs, in percent, that need a preparation before their call.
         var rich: UInt64 = 0
+        /// How long a survey takes for each row that it reads, if an old transaction keeps all dead rows. 0: no
+        /// transaction does.
+        var rowCost: UInt64 = 0
+        /// Checks that no survey reads more rows than this. 0: no limit.
+        var mostRowsRead = 0
         /// Checks that each job starts this soon after its commit.
         var startsWithin: UInt64?
         /// Checks that each job whose commit notified a worker starts this soon after it.
@@ -164,7 +171,7 @@ final class Fleet {
         let isLate = scenario.hasLateCommits && random.chance(15)
         let isAtMostOnce = (scenario.hasFaults || scenario.shortage > 0) && random.chance(30)
         let attempts = Int32(random.number(1...4))
-        let delay = isLate ? random.number(1...2_500) * millisecond : 0
+        let delay = isLate ? random.number(1...scenario.latestCommit / millisecond) * millisecond : 0
         let isRolledBack = scenario.hasLateCommits && random.chance(3)
         let isRich = scenario.rich > 0 && random.chance(scenario.rich)
         let isCancelled = scenario.hasFaults && random.chance(4)
@@ -205,6 +212,16 @@ final class Fleet {
             if round % 10 == 0 { queue.reap() }
             leaderLoop(round + 1)
         }
+    }
+
+    /// How long a survey takes for the dead rows that it reads.
+    func cost(of step: SurveyCursor.Step) -> UInt64 {
+        guard scenario.rowCost > 0 else { return 0 }
+        let rows = queue.rowsRead(step)
+        if scenario.mostRowsRead > 0, rows > scenario.mostRowsRead {
+            queue.faults.append("a survey read \(rows) of \(queue.places.values.reduce(0) { $0 + $1.count }) rows")
+        }
+        return UInt64(rows) * scenario.rowCost
     }
 
     /// Records that a worker starts a call, and checks the order of the starts.

@@ -18,6 +18,8 @@ enum FleetScenario: String, CaseIterable {
     case overtaken
     /// Short calls and late commits. Claims follow each other so closely that surveys return while a claim is under way.
     case dense
+    /// A transaction stays open and keeps all dead rows. Some commits are many seconds late.
+    case pinned
 
     /// Runs a fleet to its end.
     func run(seed: UInt64) -> Fleet {
@@ -63,6 +65,13 @@ enum FleetScenario: String, CaseIterable {
                 workers: Int(random.number(1...2)), capacity: Int(random.number(4...16)),
                 tracks: Int(random.number(1...3)), jobs: 1_000, span: 2 * second, hasLateCommits: true,
                 longestCall: random.number(1...20) * millisecond, canListen: random.chance(80), hasHiccups: false)
+        case .pinned:
+            return Fleet.Scenario(
+                workers: Int(random.number(1...2)), capacity: Int(random.number(2...16)),
+                tracks: Int(random.number(1...3)), jobs: 6_000, span: 60 * second, hasLateCommits: true,
+                latestCommit: 20 * second, longestCall: random.number(1...20) * millisecond,
+                canListen: random.chance(80), hasHiccups: false, rowCost: 10_000, mostRowsRead: 3_000,
+                overtakenFor: 30 * second)
         }
     }
 

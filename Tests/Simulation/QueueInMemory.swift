@@ -44,6 +44,8 @@ final class QueueInMemory {
     let timeline: Timeline
     /// The ready rows of each track, sorted by seq.
     private(set) var ready: [Int32: [Row]] = [:]
+    /// The seqs of all rows that each track has had. An old transaction keeps the dead ones among them.
+    private(set) var places: [Int32: [Int64]] = [:]
     private(set) var scheduled: [(at: UInt64, row: Row)] = []
     var jobs: [Int64: Job] = [:]
     private(set) var workers: [Int32: Registered] = [:]
@@ -102,6 +104,7 @@ final class QueueInMemory {
         var row = row
         row.visibleSince = timeline.now
         ready[row.track, default: []].insert(row, at: index(row.track, from: row.seq))
+        places[row.track, default: []].append(row.seq)
     }
 
     private func placeAnew(_ row: Row) {
@@ -227,18 +230,6 @@ final class QueueInMemory {
             }
         }
         return stored
-    }
-
-    func survey(_ step: SurveyCursor.Step) -> SurveyCursor.Found {
-        let floors = Dictionary(uniqueKeysWithValues: step.floors.map { ($0.track, $0.seq) })
-        func first(_ track: Int32) -> Row? { ready[track]?.first { $0.worker == 0 && $0.seq > floors[track] ?? .min } }
-        let tracks = ready.keys.sorted().filter { first($0) != nil }
-        let turns = (tracks.filter { $0 > step.after } + tracks.filter { $0 <= step.after }).prefix(Int(step.limit))
-        let sightings = turns.compactMap { track in
-            first(track).map { KnownTracks.Sighting(track: track, priority: priorities[Int(track)], firstSeq: $0.seq) }
-        }
-        return SurveyCursor.Found(
-            sightings, after: turns.count == Int(step.limit) ? turns.last ?? 0 : 0, newest: tracks.last ?? 0)
     }
 
     func enlist(old: Int32, held: [Lease]) -> (worker: Int32, held: Set<Int64>) {

@@ -51,10 +51,11 @@ final class SimulatedSession {
         perform(machine.failed(now: world.timeline.now, random: world.random.next()))
     }
 
-    func send(_ execute: @escaping () -> Transaction) {
+    /// Sends a request, whose execution takes this much longer than usual.
+    func send(taking extra: UInt64 = 0, _ execute: @escaping () -> Transaction) {
         let mine = generation
         let arrival = max(world.timeline.now + world.latency(), serverFree)
-        let work = world.latency()
+        let work = world.latency() + extra
         serverFree = arrival + work
         lastAnswer = max(lastAnswer, serverFree + world.latency())
         let answer = lastAnswer

@@ -30,6 +30,7 @@ final class SimulatedWorker {
     init(_ world: Fleet, capacity: Int, canListen: Bool) {
         self.world = world
         dispatcher = Dispatcher(capacity: capacity, canListen: canListen)
+        if world.scenario.rowCost > 0 { dispatcher.claims.tracks = KnownTracks(rowsWorthFloor: 20) }
     }
 
     var hasNothingLeft: Bool { isDead || (dispatcher.isQuiet && dispatcher.isWritten && calls.isEmpty) }
@@ -187,7 +188,7 @@ final class SimulatedWorker {
         let number = dispatcher.worker
         let step = dispatcher.claims.surveyStep
         world.trace.add(.survey, Int64(step.after), Int64(step.limit), Int64(step.above ?? -1))
-        session.send { [self] in
+        session.send(taking: world.cost(of: step)) { [self] in
             let seen = world.queue.survey(step)
             return .init(commit: {
                 { [self] in

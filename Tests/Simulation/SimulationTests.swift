@@ -68,6 +68,10 @@ struct SimulationTests {
         simulate(.overtaken, Self.seeds / 8)
     }
 
+    @Test func `short surveys find jobs committed late among thousands of dead rows`() {
+        simulate(.pinned, max(1, Self.seeds / 60))
+    }
+
     @Test func `no claim skips a waiting row that a survey has shown`() {
         simulate(.dense, Self.seeds / 8)
     }

@@ -8,8 +8,8 @@ internal import JobStore
 struct ClaimPlanner {
     var tracks = KnownTracks()
     private var surveyCursor = SurveyCursor()
-    /// Whether the last survey is narrow.
-    private var surveyIsNarrow = false
+    /// The survey under way, or the last one.
+    private(set) var surveyStep = SurveyCursor.Step(after: 0, limit: 0, newest: nil, above: nil)
     /// The permits of lanes with limits.
     var lanes = LanePermits()
     private var pickup: PickupMode
@@ -182,7 +182,7 @@ struct ClaimPlanner {
     /// Records a notification about new jobs. If no other job is known to wait, a claim of one announced job is enough.
     /// Jobs on known tracks ask for no survey.
     mutating func jobsAnnounced(_ announcement: Announcement, now: UInt64) -> PickupMode.Change {
-        for job in announcement.jobs { tracks.mayBeLate(job.track, job.id) }
+        for job in announcement.jobs where tracks.hasPassed(job.track, job.id) { surveyCursor.mayBeLate(job.id) }
         switch announcement {
         case .job(let job) where tracks.visit(announced: job.track) != nil:
             switch scope {
@@ -255,17 +255,16 @@ struct ClaimPlanner {
     mutating func surveyBegins(now: UInt64) -> Bool {
         guard now >= schedule.surveyDue else { return false }
         tracks.ageMarks(now: now)
-        surveyIsNarrow = schedule.surveyBegan(now: now)
+        if schedule.wantsSurvey { surveyCursor.beginRound() }
+        schedule.surveyBegan(now: now)
+        surveyStep = surveyCursor.next(tracks)
         return true
     }
 
-    /// The tracks of the survey that has begun.
-    var surveyStep: SurveyCursor.Step { surveyCursor.next(tracks, isNarrow: surveyIsNarrow) }
-
     /// Records the answer of a survey.
     mutating func surveyReturned(_ found: SurveyCursor.Found, now: UInt64) {
-        surveyCursor.returned(found)
-        schedule.surveyReturned(now: now, isWhole: found.after == 0)
+        surveyCursor.returned(found, of: surveyStep, took: now - min(now, schedule.surveys.began ?? now))
+        schedule.surveyReturned(now: now, hasMore: !surveyCursor.isRoundComplete, slices: surveyCursor.sliceCount)
         tracks.surveyReturned(found.sightings, lanes: &lanes)
         if !found.sightings.isEmpty {
             widen()

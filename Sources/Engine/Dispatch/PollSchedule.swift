@@ -20,7 +20,7 @@ struct PollSchedule {
     private(set) var singleDue: UInt64 = 0
     /// No survey is sent before this moment.
     private var earliestSurvey: UInt64 = 0
-    private var surveys = SurveyPace()
+    private(set) var surveys = SurveyPace()
     private var hold = ClaimHold()
 
     /// Claims of all tracks are held back until this moment.
@@ -99,17 +99,19 @@ struct PollSchedule {
         claimIsInformed()
     }
 
-    /// Records that a survey is sent. Returns whether it is narrow. An event that wants a survey wants a wide one.
-    @discardableResult mutating func surveyBegan(now: UInt64) -> Bool {
-        let isNarrow = surveys.begin(
-            isWanted: wantsSurvey, isAwaited: now < hold.until, hasRoom: hasRoom, fallback: fallback, now: now)
-        if !isNarrow { wantsSurvey = false }
-        return isNarrow
+    /// Records that a survey is sent.
+    mutating func surveyBegan(now: UInt64) {
+        surveys.sent(now: now)
+        wantsSurvey = false
     }
 
     /// Records the answer of a survey.
-    mutating func surveyReturned(now: UInt64, isWhole: Bool = true) {
+    ///
+    /// - Parameters:
+    ///   - hasMore: whether the next survey must read what this one has left out.
+    ///   - slices: into how many slices the rows of busy tracks are divided.
+    mutating func surveyReturned(now: UInt64, hasMore: Bool = false, slices: Int = 1) {
         if let began = surveys.began { hold.surveyReturned(began: began, now: now) }
-        surveys.returned(now: now, isWhole: isWhole)
+        surveys.returned(now: now, hasMore: hasMore, slices: slices)
     }
 }

@@ -12,16 +12,14 @@ public struct KnownTracks: Sendable {
     public static let visitLimit = 64
     /// Above this number tracks are dropped, those without work first. A later survey finds them again.
     public static let memoryLimit = 4096
-    /// A track without rows during so many surveys is dropped, after 17 minutes to six hours. The leader removes unused
+    /// A track without rows during so many surveys is dropped, after three minutes to six hours. The leader removes unused
     /// tracks after a day.
     static let surveysKept: UInt64 = 4096
     /// An announced job more than so many ids below the watermark is left to a survey. A claim from there would walk
     /// over all rows in between, also over dead ones that an open transaction keeps.
     static let longestStep: Int64 = 1000
-    /// A narrow survey has so many floors at most, and only for tracks with so many claimed rows: 64, 10,000. An open
-    /// transaction keeps all these rows, and a survey reads 10,000 of them in 2 ms.
+    /// The most floors of a survey.
     static let floorLimit = 64
-    static let rowsWorthFloor: Int64 = 10_000
     /// Watermarks become floors after one to two of these intervals: 2 s.
     static let floorAge: UInt64 = 2_000_000_000
 
@@ -62,11 +60,11 @@ public struct KnownTracks: Sendable {
         var version: UInt64
     }
 
-    /// Where a narrow survey begins to read a track.
+    /// From where on a survey reads all rows of a track. Of the rows before it reads one slice (`SurveySlices`).
     public struct Floor: Equatable, Sendable {
         /// The track's number.
         public var track: Int32
-        /// Only rows after this one are read.
+        /// All rows after this one are read.
         public var seq: Int64
     }
 
@@ -76,8 +74,13 @@ public struct KnownTracks: Sendable {
     private var version: UInt64 = 0
     private var agedAt: UInt64 = 0
 
+    /// A track has a floor from so many claimed rows on.
+    private let rowsWorthFloor: Int64
+
     /// An empty set of tracks. The first survey fills it.
-    public init() {}
+    ///
+    /// - Parameter rowsWorthFloor: how many claimed rows make a floor worthwhile. A survey reads 10,000 rows in 2 ms.
+    public init(rowsWorthFloor: Int64 = 10_000) { self.rowsWorthFloor = rowsWorthFloor }
 
     /// How many tracks are known.
     public var count: Int { lines.count }
@@ -189,9 +192,9 @@ public struct KnownTracks: Sendable {
         lines[track] = entry
     }
 
-    /// The tracks with most claimed rows, each with its watermark of two to four seconds ago. A narrow survey begins
-    /// there. It misses only rows whose INSERT was committed later than that.
-    public var floors: [Floor] { lines.floors(KnownTracks.floorLimit, claimed: KnownTracks.rowsWorthFloor) }
+    /// The tracks with most claimed rows, each with its watermark of two to four seconds ago. Claimable rows below stand
+    /// there only if their INSERT was committed later than that.
+    public var floors: [Floor] { lines.floors(KnownTracks.floorLimit, claimed: rowsWorthFloor) }
 
     /// Remembers the watermarks of this moment, at most every 2 s.
     public mutating func ageMarks(now: UInt64) {
@@ -200,12 +203,8 @@ public struct KnownTracks: Sendable {
         lines.ageMarks()
     }
 
-    /// Lets the next survey see an announced job, however late it was committed.
-    public mutating func mayBeLate(_ track: Int32, _ seq: Int64) {
-        guard var entry = lines[track], entry.mark >= seq else { return }
-        entry.lowerFloor(to: seq)
-        lines[track] = entry
-    }
+    /// Whether the watermark of a track has passed a row.
+    public func hasPassed(_ track: Int32, _ seq: Int64) -> Bool { lines[track].map { $0.mark >= seq } ?? false }
 
     /// Takes a notification about due jobs of a track, of which the one with this seq is the first. A job that was
     /// committed late stands below the watermark, which moves back to it.

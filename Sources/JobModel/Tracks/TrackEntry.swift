@@ -23,8 +23,7 @@ struct TrackEntry: Sendable {
     var used: UInt64
     /// How many rows this worker has claimed here.
     var claimed: Int64 = 0
-    /// The watermarks of the last two moments of `KnownTracks.ageMarks`. Nil: not known. A row that this worker knows
-    /// to be claimable stands above both.
+    /// The highest watermarks up to the last two moments of `KnownTracks.ageMarks`. Nil: not known.
     private(set) var floor: Int64?
     private var recent: Int64?
 
@@ -40,18 +39,11 @@ struct TrackEntry: Sendable {
     mutating func stepBack(to seq: Int64, version: UInt64) {
         mark = seq - 1
         steppedBack = version
-        lowerFloor(to: seq)
-    }
-
-    /// Lets the next survey see a row.
-    mutating func lowerFloor(to seq: Int64) {
-        if let recent { self.recent = min(recent, seq - 1) }
-        if let floor { self.floor = min(floor, seq - 1) }
     }
 
     /// Takes over the watermark as the recent one, and the recent one as the floor.
     mutating func ageMark() {
         floor = recent
-        recent = mark
+        recent = max(recent ?? mark, mark)
     }
 }

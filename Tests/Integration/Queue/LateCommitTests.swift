@@ -78,7 +78,7 @@ struct LateCommitTests {
         #expect(try queue.number("select count(*) from postrider.job_status where state <> 'succeeded'") == 0)
     }
 
-    @Test func `a narrow survey reads known tracks from their floors on, and all tracks between them`() throws {
+    @Test func `a survey reads known tracks behind their floors and in one slice, and others whole`() throws {
         let queue = try TestQueue()
         try queue.connection.execute(
             """
@@ -87,11 +87,14 @@ struct LateCommitTests {
             insert into postrider_internal.ready (seq, job_id, track, max_attempts)
             select s, s, t, 1 from (values (2, 1), (2, 2), (3, 3), (3, 9), (3, 10), (4, 1), (6, 5)) v (t, s)
             """)
-        func survey(_ known: String, _ floors: String, limit: Int = 100) throws -> [[String?]] {
+        func survey(
+            _ known: String, _ floors: String, slice: String = "100, 100", limit: Int = 100
+        ) throws -> [[String?]] {
             try queue.rows(
                 """
                 select track::text, first_seq::text, has_more::text
-                  from postrider_internal.survey(null, 0, \(limit), null, null, '\(known)', '\(floors)') order by track
+                  from postrider_internal.survey(null, 0, \(limit), null, null, '\(known)', '\(floors)', \(slice))
+                 order by track
                 """)
         }
         let end = ["0", "0", nil] as [String?]
@@ -103,5 +106,17 @@ struct LateCommitTests {
                 end, ["2", "1", "true"], ["3", "9", "true"], ["4", "1", "false"],
             ])
         #expect(try survey("{3}", "{10}", limit: 2) == [["0", "3", nil], ["2", "1", "true"]])
+        func slice(_ slice: String, floor: Int = 8) throws -> [String?]? {
+            try survey("{3}", "{\(floor)}", slice: slice).first { $0[0] == "3" }
+        }
+        #expect(try slice("0, 5") == ["3", "3", "true"])
+        #expect(try slice("2, 3", floor: 9) == ["3", "3", "true"])
+        #expect(try slice("2, 3", floor: 10) == ["3", "3", "false"])
+        #expect(try slice("3, 9", floor: 10) == ["3", "9", "false"])
+        #expect(try slice("3, 8") == ["3", "9", "true"])
+        // The slice ends at the floor, so no row is counted twice.
+        #expect(try slice("0, 100", floor: 9) == ["3", "3", "true"])
+        #expect(try slice("9, 100", floor: 9) == ["3", "10", "false"])
+        #expect(try slice("10, 100", floor: 10) == nil)
     }
 }

@@ -3,80 +3,73 @@
 -- Finds the tracks that hold a claimable row. It finds tracks that the worker does not know, and rows that were
 -- committed late below its watermarks. It hops from track to track by the index (a loose scan).
 --
--- A step makes at most p_limit hops, first from the track behind p_after on, then from the first track on. Its cost
--- grows with its hops, and with the dead and leased rows before the first claimable row of each track. The worker
--- stretches its interval to 50 times the duration.
+-- A step makes at most p_limit hops, beginning at the first track behind p_after. Its cost grows with its hops, and
+-- with the dead and leased rows before the first claimable row of each track. The worker stretches its interval to 50
+-- times the duration.
 --
--- If a step does not visit all tracks, it also visits two groups. One is 64 tracks of a priority above p_above. The
+-- If the tracks need several steps, each also visits two groups. One is 64 tracks of a priority above p_above. The
 -- other is the newest 64 tracks that jobs waited for, among those added since p_newest. So a job of a high priority or
 -- of a new track does not wait until all tracks have been visited.
 --
--- p_known, p_floors: a survey reads these tracks only from a row on, so it is narrow. An old transaction keeps the dead
--- rows of a busy track, and a survey from its first row on reads all of them. Between the known tracks it hops as
+-- An old transaction keeps the dead rows of a busy track, and a survey from its first row on would read all of them.
+-- The worker therefore names its busy tracks in p_known. Of these a survey reads the rows behind p_floors, and of the
+-- rows before them only one slice: those behind p_slice_after, up to p_slice_end. Between these tracks it hops as
 -- usual.
 --
 -- has_more: a second row follows, so the worker returns only to tracks with more rows.
 --
 -- lane: the id of the track's lane if the lane has a limit, otherwise 0.
 --
--- The row of track 0 says where the next step begins (first_seq; 0: all tracks were visited). Its column lane is the
+-- The row of track 0 says where the next step begins (first_seq; 0: the last track was visited). Its column lane is the
 -- newest track.
 create or replace function postrider_internal.survey(
   p_queues text[], p_after int default 0, p_limit int default 1000000, p_newest int default null,
-  p_above int default null, p_known int[] default '{}', p_floors bigint[] default '{}')
+  p_above int default null, p_known int[] default '{}', p_floors bigint[] default '{}',
+  p_slice_after bigint default 0, p_slice_end bigint default 9223372036854775807)
 returns table (track int, priority smallint, first_seq bigint, lane int, has_more boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  -- ahead: the tracks after p_after. wrapped: the tracks from the first to p_after, if hops are left. A hop that finds
-  -- no row before the next known track goes to that track. If that track has no row either, seq is null.
-  with recursive ahead as (
-    select p_after as first_id, null::int as second_id, null::bigint as seq, 0 as n
+  -- A hop that finds no row before the next known track goes to that track. If that track has no row either, seq is
+  -- null.
+  with recursive hops as (
+    select p_after as id, null::int as next_id, null::bigint as seq, 0 as n
     union all
     select coalesce(f.ids[1], k.id), f.ids[2], f.seqs[1], h.n + 1
-      from ahead h
+      from hops h
       left join lateral (
            select u.id, u.floor from unnest(p_known, p_floors) u (id, floor)
-            where u.id > h.first_id order by u.id limit 1) k on true
+            where u.id > h.id order by u.id limit 1) k on true
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
              from (select r.track, r.seq from postrider_internal.ready r
-                    where r.track > h.first_id and r.track <= coalesce(k.id - 1, 2147483647) and r.worker = 0
+                    where r.track > h.id and r.track <= coalesce(k.id - 1, 2147483647) and r.worker = 0
                     order by r.track, r.seq limit 2) x) g
      cross join lateral (
            select case when g.ids is not null then g.ids else array_agg(x.track) end as ids,
-                  case when g.ids is not null then g.seqs else array_agg(x.seq) end as seqs
-             from (select r.track, r.seq from postrider_internal.ready r
-                    where g.ids is null and r.track = k.id and r.seq > k.floor and r.worker = 0
-                    order by r.track, r.seq limit 2) x) f
+                  case when g.ids is not null then g.seqs else array_agg(x.seq order by x.seq) end as seqs
+             from ((select r.track, r.seq from postrider_internal.ready r
+                     where g.ids is null and r.track = k.id and r.seq > p_slice_after
+                       and r.seq <= least(p_slice_end, k.floor) and r.worker = 0
+                     order by r.track, r.seq limit 2)
+                   union all
+                   (select r.track, r.seq from postrider_internal.ready r
+                     where g.ids is null and r.track = k.id and r.seq > k.floor and r.worker = 0
+                     order by r.track, r.seq limit 2)) x) f
      where h.n < p_limit and (f.ids is not null or k.id is not null)),
-  hops as materialized (select b.first_id as id, b.second_id as next_id, b.seq, b.n from ahead b where b.n > 0),
-  wrapped as (
-    select 0 as first_id, null::int as second_id, null::bigint as seq, (select count(*) from hops)::int as n
-     where p_after > 0
-    union all
-    select f.ids[1], f.ids[2], f.seqs[1], h.n + 1
-      from wrapped h
-     cross join lateral (
-           select array_agg(x.track) as ids, array_agg(x.seq) as seqs
-             from (select r.track, r.seq from postrider_internal.ready r
-                    where r.track > h.first_id and r.track <= p_after and r.worker = 0
-                      order by r.track, r.seq limit 2) x) f
-     where h.n < p_limit and f.ids is not null),
-  found as materialized (
-    select h.id, h.next_id, h.seq, h.n from hops h
-    union all
-    select b.first_id, b.second_id, b.seq, b.n from wrapped b where b.first_id > 0),
+  found as materialized (select h.id, h.next_id, h.seq, h.n from hops h where h.n > 0),
   reached as materialized (
     select coalesce((select f.id from found f where f.n = p_limit), 0) as id),
   others as (
     (select t.id from postrider_internal.tracks t
-      where (select r.id > 0 from reached r) and t.priority > p_above order by t.priority desc, t.id desc limit 64)
+      where (select r.id > 0 or p_after > 0 from reached r) and t.priority > p_above
+      order by t.priority desc, t.id desc limit 64)
     union
     (select t.id from postrider_internal.tracks t
-      where (select r.id > 0 from reached r) and t.is_awaited and t.id > p_newest order by t.id desc limit 64)),
+      where (select r.id > 0 or p_after > 0 from reached r) and t.is_awaited and t.id > p_newest
+      order by t.id desc limit 64)),
   seen as (
     select f.id, f.seq, f.next_id is not distinct from f.id as has_more from found f where f.seq is not null
     union all
@@ -107,5 +100,5 @@ begin
    order by 2 desc, 1;
 end
 $$;
-comment on function postrider_internal.survey(text[], int, int, int, int, int[], bigint[]) is
+comment on function postrider_internal.survey(text[], int, int, int, int, int[], bigint[], bigint, bigint) is
   'unpaused tracks of the queues (null: all) with a claimable row; the row of track 0 says where to go on';
