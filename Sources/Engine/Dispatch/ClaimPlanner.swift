@@ -8,6 +8,8 @@ internal import JobStore
 struct ClaimPlanner {
     var tracks = KnownTracks()
     private var surveyCursor = SurveyCursor()
+    /// Whether jobs that no notification names may have been committed late. Then the next surveys read all rows.
+    private var wantsRound = true
     /// The survey under way, or the last one.
     private(set) var surveyStep = SurveyCursor.Step(after: 0, limit: 0, newest: nil, above: nil)
     /// The permits of lanes with limits.
@@ -194,6 +196,7 @@ struct ClaimPlanner {
             }
         case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }: widen()
         default:
+            if announcement.jobs.isEmpty { wantsRound = true }
             schedule.mayLookAtOnce()
             widen()
         }
@@ -213,7 +216,10 @@ struct ClaimPlanner {
     mutating func trackWasMade() { schedule.trackWasMade() }
 
     /// Polls and surveys at once, because the duties session is new or lost.
-    mutating func lookAgain() { schedule = PollSchedule() }
+    mutating func lookAgain() {
+        schedule = PollSchedule()
+        wantsRound = true
+    }
 
     /// Whether the worker has nothing to do, so that the number of other workers matters to it.
     var asksForPeers: Bool { pickup.isListening || pickup.isStandingBy }
@@ -255,7 +261,8 @@ struct ClaimPlanner {
     mutating func surveyBegins(now: UInt64) -> Bool {
         guard now >= schedule.surveyDue else { return false }
         tracks.ageMarks(now: now)
-        if schedule.wantsSurvey { surveyCursor.beginRound() }
+        if wantsRound { surveyCursor.beginRound() }
+        wantsRound = false
         schedule.surveyBegan(now: now)
         surveyStep = surveyCursor.next(tracks)
         return true

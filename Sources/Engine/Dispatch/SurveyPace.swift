@@ -21,9 +21,9 @@ struct SurveyPace {
 
     /// When the last survey was sent.
     private(set) var began: UInt64?
-    /// How long the last survey took, transport included.
-    private var took: UInt64?
-    /// What counts is the shorter of the last two. A survey that waited for a slow duty says nothing about surveys.
+    /// How long the last three surveys took, transport included.
+    private var latest: [UInt64] = []
+    /// The median of them, of two the shorter. A survey that waited for a slow duty says nothing about surveys.
     private(set) var cost: UInt64 = 0
     /// The first survey does not count, since PostgreSQL also plans it, which takes tens of milliseconds.
     private var isFirst = true
@@ -65,7 +65,7 @@ struct SurveyPace {
         self.hasMore = hasMore
         self.slices = UInt64(max(1, slices))
         guard !isFirst, let began else { return }
-        cost = min(now - began, took ?? .max)
-        took = now - began
+        latest = latest.suffix(2) + [now - began]
+        cost = latest.sorted()[(latest.count - 1) / 2]
     }
 }
