@@ -46,6 +46,12 @@ else
 fi
 
 failed=0
-for process in "${processes[@]}"; do wait "$process" || failed=1; done
+for place in "${!processes[@]}"; do
+    status=0
+    wait "${processes[place]}" || status=$?
+    # 1: a test has failed, which the process has said. A signal gives 128 and its number.
+    if ((status > 1)); then echo "test process $((place + 1)) ended with status $status" >&2; fi
+    if ((status > 0)); then failed=1; fi
+done
 trap - EXIT
 exit $failed

@@ -90,6 +90,21 @@ struct SurveySlicesTests {
         #expect(slices.isRoundComplete)
     }
 
+    @Test func `a survey under way does not count for a row that is announced meanwhile`() {
+        var slices = SurveySlices()
+        _ = read(&slices, surveys: 400, dead: 0..<100_000, top: 100_000)
+        slices.mayBeLate(50_000)
+        var reads = 0
+        for _ in 0..<4 {
+            let slice = slices.next()
+            let isLate = slice.after < 50_000 && 50_000 <= slice.end
+            if isLate, reads == 0 { slices.mayBeLate(50_000) }
+            if isLate { reads += 1 }
+            slices.returned(slice, took: 3 * Self.millisecond, top: 100_000)
+        }
+        #expect(reads == 2)
+    }
+
     @Test func `a round is complete when each slice has been read`() {
         var slices = SurveySlices()
         #expect(slices.isRoundComplete)

@@ -48,6 +48,8 @@ public struct SurveySlices: Sendable {
     private var base: UInt64 = 0
     /// Rows that were probably committed late.
     private var late: [Int64] = []
+    /// How many of them were known when the last survey began. It may have begun before the commit of the others.
+    private var knownLate = 0
     private var isTurnOfLateRow = false
 
     /// One slice with all rows.
@@ -72,6 +74,7 @@ public struct SurveySlices: Sendable {
     /// The slice of the next survey. Slices of late rows and slices of the round take turns.
     public mutating func next() -> Slice {
         isTurnOfLateRow.toggle()
+        knownLate = late.count
         let place = isTurnOfLateRow ? late.first.map(place) ?? turn : turn
         guard place < count else { return .none }
         return Slice(after: place == 0 ? 0 : parts[place - 1].end, end: parts[place].end)
@@ -91,7 +94,7 @@ public struct SurveySlices: Sendable {
             turn = 0
             return
         }
-        late.removeAll { slice.after < $0 && $0 <= slice.end }
+        late = late.prefix(knownLate).filter { $0 <= slice.after || slice.end < $0 } + late.dropFirst(knownLate)
         let read = place(of: slice.end)
         parts[read].cost = took
         parts[read].isRead = true
