@@ -8,8 +8,6 @@ internal import JobStore
 struct ClaimPlanner {
     var tracks = KnownTracks()
     private var surveyCursor = SurveyCursor()
-    /// Whether jobs that no notification names may have been committed late. Then the next surveys read all rows.
-    private var wantsRound = true
     /// The survey under way, or the last one.
     private(set) var surveyStep = SurveyCursor.Step(after: 0, limit: 0, newest: nil, above: nil)
     /// The permits of lanes with limits.
@@ -196,7 +194,8 @@ struct ClaimPlanner {
             }
         case .ready(let jobs) where jobs.allSatisfy { tracks.announced($0.track, from: $0.id) }: widen()
         default:
-            if announcement.jobs.isEmpty { wantsRound = true }
+            // A job that it does not name may have been committed late.
+            if announcement.jobs.isEmpty { surveyCursor.beginRound() }
             schedule.mayLookAtOnce()
             widen()
         }
@@ -218,7 +217,8 @@ struct ClaimPlanner {
     /// Polls and surveys at once, because the duties session is new or lost.
     mutating func lookAgain() {
         schedule = PollSchedule()
-        wantsRound = true
+        // Jobs may have been committed late meanwhile, without a notification.
+        surveyCursor.beginRound()
     }
 
     /// Whether the worker has nothing to do, so that the number of other workers matters to it.
@@ -261,8 +261,6 @@ struct ClaimPlanner {
     mutating func surveyBegins(now: UInt64) -> Bool {
         guard now >= schedule.surveyDue else { return false }
         tracks.ageMarks(now: now)
-        if wantsRound { surveyCursor.beginRound() }
-        wantsRound = false
         schedule.surveyBegan(now: now)
         surveyStep = surveyCursor.next(tracks)
         return true

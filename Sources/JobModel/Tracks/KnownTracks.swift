@@ -192,8 +192,8 @@ public struct KnownTracks: Sendable {
         lines[track] = entry
     }
 
-    /// The tracks with most claimed rows, each with its watermark of two to four seconds ago. Claimable rows below stand
-    /// there only if their INSERT was committed later than that.
+    /// The tracks with most claimed rows, each with its watermark of two to four seconds ago. A claimable row stands
+    /// below it only if its INSERT was committed late.
     public var floors: [Floor] { lines.floors(KnownTracks.floorLimit, claimed: rowsWorthFloor) }
 
     /// Remembers the watermarks of this moment, at most every 2 s.

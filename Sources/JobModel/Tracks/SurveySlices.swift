@@ -6,8 +6,8 @@
 /// milliseconds, one that reads a slice takes a few. The surveys read the slices in turn, so each round finds every row
 /// that was committed late.
 ///
-/// A slice that takes long is halved. Neighbours that take short are joined. What counts is how much longer than without
-/// a slice a survey takes, so each round has one survey without a slice.
+/// A slice that takes long is halved, and short neighbours are joined. Each round also has one survey without a slice.
+/// The time of a slice is the time by which its survey takes longer than that one.
 public struct SurveySlices: Sendable {
     /// A slice takes long if its survey takes this much longer than one without a slice: 4 ms.
     static let long: UInt64 = 4_000_000
@@ -108,7 +108,8 @@ public struct SurveySlices: Sendable {
         }
     }
 
-    /// The halves are read next. Before the first halves the survey without a slice is made.
+    /// If it was the turn of this slice, its halves are read next. When the first slice is halved, a survey without a
+    /// slice comes before them.
     private mutating func halve(_ place: Int, at middle: Int64) {
         parts[place].cost = nil
         parts[place].isRead = false
@@ -119,7 +120,7 @@ public struct SurveySlices: Sendable {
 
     private mutating func joinWithNeighbour(_ place: Int) {
         guard place > 0, let cost = parts[place].cost, let before = parts[place - 1].cost else { return }
-        // A single slice must be short by itself.
+        // With two slices the result is a single one. Its whole survey must be short, not only what it adds to the base.
         guard before + cost <= SurveySlices.short + (count > 2 ? 2 : 1) * base else { return }
         parts[place].cost = max(before + cost, base) - base
         parts[place].isRead = parts[place].isRead && parts[place - 1].isRead
