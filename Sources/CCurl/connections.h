@@ -99,6 +99,11 @@ struct ccurl_transport {
     ccurl_transport_settings settings;
 };
 
+// buffers.c
+/// The bytes that libcurl reads at once over HTTP/1. It allocates one byte more, so a buffer fills four pages of 4 KiB.
+enum { CCURL_BUFFER = 16383 };
+/// Calls curl_global_init. Buffers of calls then have pages of their own. Returns 0 or a CURLcode.
+int ccurl_start_with_buffers(void);
 // waiting.c
 /// Adds the transfer to a list, FOR_FILE or FOR_ROOM, and removes it.
 void ccurl_waiting_join(ccurl_transfer *t, int list);

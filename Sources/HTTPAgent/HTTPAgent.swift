@@ -195,6 +195,9 @@ public final class HTTPAgent {
         if clinux_is_short_of_descriptors() { loop.closeIdleConnections() }
     }
 
+    /// Returns the memory of unused answer buffers to the system. Call it in idle moments.
+    public func returnMemory() { ccurl_return_memory() }
+
     /// Removes partial downloads that are unchanged for this time, in the background. It does not follow links.
     ///
     /// Without a files root it does nothing. Once an hour is often enough.

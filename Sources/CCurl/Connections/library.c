@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // libcurl as a library, and the clock.
-#include "ccurl.h"
+#include "connections.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ int ccurl_global_start(void) {
     signal(SIGXFSZ, SIG_IGN);
     // libidn2 reads host names in the encoding of the locale. In "C" it would refuse every name beyond ASCII.
     setlocale(LC_CTYPE, "C.UTF-8");
-    return curl_global_init(CURL_GLOBAL_DEFAULT);
+    return ccurl_start_with_buffers();
 }
 
 unsigned ccurl_version_number(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }

@@ -50,7 +50,7 @@ int ccurl_transfer_start(ccurl_transfer *t, const ccurl_sending *s) {
     if (!t->version_set || t->shares_http2 != shares) {
         curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)(shares ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
         curl_easy_setopt(e, CURLOPT_PIPEWAIT, (long)shares);
-        curl_easy_setopt(e, CURLOPT_BUFFERSIZE, shares ? HTTP2_BUFFER : (long)CURL_MAX_WRITE_SIZE);
+        curl_easy_setopt(e, CURLOPT_BUFFERSIZE, shares ? HTTP2_BUFFER : (long)CCURL_BUFFER);
         t->version_set = true;
         t->shares_http2 = shares;
     }

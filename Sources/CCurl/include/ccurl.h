@@ -47,6 +47,8 @@ int ccurl_global_start(void);
 unsigned ccurl_version_number(void);
 const char *_Nonnull ccurl_version_text(void);
 bool ccurl_has_feature(unsigned bit);
+/// Returns the pages of unused buffers to the system (buffers.c). A later call touches them anew.
+void ccurl_return_memory(void);
 /// CLOCK_MONOTONIC in nanoseconds.
 int64_t ccurl_now(void);
 /// The seconds since 1970, for dates in answers.

@@ -83,7 +83,10 @@ final class DutyLoop {
         if settles, now >= registration.liveness.beatSent + Schedule.beatBeforeSettle { duties.schedule.beat = now }
         if isDue(&duties.schedule.beat, Schedule.beatInterval) {
             registration.beat()
-            if shared.memoryTrim.isDue(inFlight: shared.dispatcher.slots.inUse) { Memory.trim() }
+            if shared.memoryTrim.isDue(inFlight: shared.dispatcher.slots.inUse) {
+                shared.agent.returnMemory()
+                Memory.trim()
+            }
         }
         // A notification that arrives while an answer is under way is handled after the answer.
         if shared.dispatcher.slots.inUse > 0 || hasAborts,
