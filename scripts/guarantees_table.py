@@ -3,10 +3,12 @@
 
 FOLDER is the value of POSTRIDER_REPORTS in that test run, by default .build/soak-report. Each line of its rounds.jsonl
 is one round of a test (Tests/TestSupport/AttackReport.swift). Rounds of one attack become one row.
+POSTRIDER_SOAK_SECONDS, if it was set for that run, must be set here too: the page names it.
 """
 
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -53,7 +55,9 @@ def main():
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     day = datetime.date.fromtimestamp(report.stat().st_mtime).isoformat()
-    command = "`make soak`, all rounds" if kinds == {True} else "the short rounds of `make test`"
+    command = "the rounds of `make soak`" if kinds == {True} else "the short rounds of `make test`"
+    if seconds := os.environ.get("POSTRIDER_SOAK_SECONDS"):
+        command += f" (the attack on other clients for {int(seconds):,} s instead of an hour)"
     table = generated_table.lines(
         ["promise", "attack", "rounds", "jobs", "calls", "lost", "stale", "repeated attempts, by reason"], rows(lines))
     generated_table.write(PAGE, "attacks", f"From {command}, {day}, commit {commit}.\n\n{table}")
