@@ -56,7 +56,8 @@ def main():
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
     day = datetime.date.fromtimestamp(report.stat().st_mtime).isoformat()
     command = "the rounds of `make soak`" if kinds == {True} else "the short rounds of `make test`"
-    if seconds := os.environ.get("POSTRIDER_SOAK_SECONDS"):
+    seconds = os.environ.get("POSTRIDER_SOAK_SECONDS")
+    if seconds and kinds == {True}:
         command += f" (the attack on other clients for {int(seconds):,} s instead of an hour)"
     table = generated_table.lines(
         ["promise", "attack", "rounds", "jobs", "calls", "lost", "stale", "repeated attempts, by reason"], rows(lines))
