@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import HTTPAgent
 import HostileTarget
 import JobModel
@@ -35,5 +36,33 @@ struct BufferTests {
                 try #require(TestClock.now < limit, "\(left) calls did not end in time")
             }
         }
+    }
+
+    /// The pages of the 16,384 buffers that are in memory, in KiB.
+    private func resident() throws -> Int {
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        let area = try #require(text.firstRange(of: " 262144 kB\nKernelPageSize"))
+        let line = try #require(text[area.upperBound...].split(separator: "\n").first { $0.hasPrefix("Rss:") })
+        return try #require(Int(line.split(separator: " ")[1]))
+    }
+
+    @Test func `the memory of buffers is returned after the calls`() throws {
+        let server = try HostileServer()
+        let driver = try AgentDriver(slots: 400)
+        let body = [UInt8](repeating: 7, count: 40_000)
+        for slot in 0..<400 {
+            driver.agent.start(
+                HTTPCall(
+                    method: .put, url: server.url("/echo"), body: .bytes(body, contentType: nil),
+                    allowsPrivateNetwork: true),
+                slot: slot)
+        }
+        _ = try driver.wait(for: 400)
+        let before = try resident()
+        driver.agent.returnMemory()
+        let after = try resident()
+        // Calls of other tests use buffers, too.
+        #expect(before > 1_600 && after < before / 2, "\(before) KiB before, \(after) KiB after")
     }
 }
