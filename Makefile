@@ -9,7 +9,7 @@ export SWIFTPM_MODULECACHE_OVERRIDE := $(CURDIR)/.build/cache/modules
 # SwiftPM also makes folders in the home directory, in spite of the variables above.
 SWIFT := env HOME="$(CURDIR)/.build/home" CFFIXED_USER_HOME="$(CURDIR)/.build/home" swift
 
-.PHONY: help setup parts build generate demo test compat lint bench ha soak planted-bugs fuzz sanitize
+.PHONY: help setup tools build generate demo test compat lint bench ha soak planted-bugs fuzz sanitize
 .PHONY: deb package-check package-test clean
 
 help: ## Show this list
@@ -20,14 +20,14 @@ setup: ## Install what is missing: Debian packages (as root) and .postrider/venv
 	@scripts/setup.sh
 
 # Like setup, but without the browser, which only tests need.
-parts:
+tools:
 	@mkdir -p "$(TMPDIR)" "$(XDG_CACHE_HOME)" .build/home
 	@scripts/setup.sh --without-browser
 
-build: parts ## Build the release worker, .build/release/worker
+build: tools ## Build the release worker, .build/release/worker
 	$(SWIFT) build -c release --static-swift-stdlib --product worker
 
-generate: parts ## Rebuild the generated files: lists of migrations, schema fixture, references
+generate: tools ## Rebuild the generated files: lists of migrations, schema fixture, references
 	@.postrider/venv/bin/python scripts/generate_lists.py
 	$(SWIFT) build --product worker
 	@scripts/generate_schema.sh "$$($(SWIFT) build --show-bin-path)/worker"
@@ -78,7 +78,7 @@ planted-bugs: setup ## Plant twelve bugs in copies of the tree; a test must find
 	@.postrider/venv/bin/python scripts/planted_bugs.py
 
 # libFuzzer and the sanitizers come with Swift. ONLY names targets, such as ONLY="json url".
-fuzz: parts ## Fuzz each parser of outside bytes for ten minutes, or for FUZZ_SECONDS
+fuzz: tools ## Fuzz each parser of outside bytes for ten minutes, or for FUZZ_SECONDS
 	POSTRIDER_FUZZ=1 $(SWIFT) build --scratch-path .build/fuzz --product fuzz --sanitize fuzzer --sanitize address -Xswiftc -use-ld=lld
 	$(SWIFT) build --product worker
 	@scripts/fuzz.sh .build/fuzz/debug/fuzz "$$($(SWIFT) build --show-bin-path)/worker" $(ONLY)
