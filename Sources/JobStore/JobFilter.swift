@@ -39,7 +39,7 @@ public struct JobFilter: Sendable, Equatable {
     /// The most jobs, 1 to 10,000.
     public var limit: Int
     /// Whether the login may call `newest_jobs` and `find_jobs`. Clients may not.
-    public var looksUp = true
+    public var mayFindJobs = true
 
     /// A filter. Without arguments it selects all jobs.
     public init(
@@ -67,7 +67,7 @@ public struct JobFilter: Sendable, Equatable {
     ///
     /// All jobs are searched, by the index that serves the most of the filter (`find_jobs`).
     public func source(_ parameters: inout PGParameters) -> String {
-        guard looksUp else { return clientSource(&parameters) }
+        guard mayFindJobs else { return clientSource(&parameters) }
         let call = findCall(&parameters, window: nil)
         return """
             from postrider.job_status s where s.id = any (array(select unnest(f.ids) from \(call) f)) \

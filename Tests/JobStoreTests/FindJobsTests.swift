@@ -91,7 +91,7 @@ final class FindJobsTests {
         for var filter in filters {
             filter.limit = 10_000
             var slow = filter
-            slow.looksUp = false
+            slow.mayFindJobs = false
             let expected = try ids(slow)
             #expect(try ids(filter) == expected, "\(filter)")
             for window in [10, 300] {

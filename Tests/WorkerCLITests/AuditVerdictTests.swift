@@ -29,9 +29,9 @@ struct AuditVerdictTests {
             outcome: outcome, connections: connections, requests: requests, elsewhere: elsewhere, innocent: ok)
     }
 
-    private static func finding(_ end: RequiredEnd, _ trace: CallTrace, mayGrow: Int? = nil) -> Finding {
+    private static func finding(_ end: RequiredEnd, _ trace: CallTrace, growthLimit: Int? = nil) -> Finding {
         AuditVerdict.finding(
-            HostileInput("group", "it", HTTPCall(url: "http://h/"), end, mayGrow: mayGrow), trace)
+            HostileInput("group", "it", HTTPCall(url: "http://h/"), end, growthLimit: growthLimit), trace)
     }
 
     private static let arrived = RequiredEnd.arrived(
@@ -113,7 +113,7 @@ struct AuditVerdictTests {
         func fault(_ change: (inout CallTrace) -> Void) -> String {
             var trace = Self.trace(Self.failure(.reset))
             change(&trace)
-            let finding = Self.finding(end, trace, mayGrow: 1 << 20)
+            let finding = Self.finding(end, trace, growthLimit: 1 << 20)
             return finding.grade == .fault ? finding.text : "no fault"
         }
         #expect(fault { _ in } == "no fault")
@@ -161,7 +161,7 @@ struct AuditVerdictTests {
         #expect(AuditVerdict.finding(input, try driver.trace(input)).grade == .fault)
         input.call = ground.call("/bomb", limits: CallLimits(maxResponseBytes: 96 << 20))
         input.end = .failed([.tooLarge], requests: 1)
-        input.mayGrow = 64 << 20
+        input.growthLimit = 64 << 20
         #expect(AuditVerdict.finding(input, try driver.trace(input)).text.contains("the memory grew by"))
     }
 

@@ -37,7 +37,7 @@ final class AuditDriver {
     func trace(_ input: HostileInput) throws(CommandError) -> CallTrace {
         let servers = [ground.first, ground.second, ground.trap]
         let before = servers.map { (connections: $0.connections(), requests: $0.requests) }
-        let memory = input.mayGrow == nil ? nil : PeakMemory()
+        let memory = input.growthLimit == nil ? nil : PeakMemory()
         var trace = CallTrace()
         do throws(ReactorError) {
             trace.outcome = try run(input.call)

@@ -8,7 +8,7 @@ enum AuditVerdict {
     static func finding(_ input: HostileInput, _ trace: CallTrace) -> Finding {
         let defects = defects(input, trace)
         guard !defects.isEmpty else {
-            let growth = input.mayGrow == nil ? "" : ", with \(trace.growth >> 20) MiB of memory"
+            let growth = input.growthLimit == nil ? "" : ", with \(trace.growth >> 20) MiB of memory"
             return Finding(.ok, input.group, "\(input.text): \(trace.failure?.code.rawValue ?? "harmless")\(growth)")
         }
         let text = "\(input.text): must \(input.end.words); " + defects.joined(separator: "; ")
@@ -23,8 +23,8 @@ enum AuditVerdict {
             defects.append("its message contains a secret")
         }
         if trace.trapped > 0 { defects.append("it went to a proxy that only the environment names") }
-        if let mayGrow = input.mayGrow, trace.growth > mayGrow {
-            defects.append("the memory grew by \(trace.growth >> 20) MiB; at most \(mayGrow >> 20) MiB are allowed")
+        if let growthLimit = input.growthLimit, trace.growth > growthLimit {
+            defects.append("the memory grew by \(trace.growth >> 20) MiB; at most \(growthLimit >> 20) MiB are allowed")
         }
         if let defect = input.also?() { defects.append(defect) }
         if !isFine(trace.innocent) { defects.append("a harmless call after it got no answer") }

@@ -65,13 +65,13 @@ enum HostileAnswers {
         return [
             HostileInput(
                 group, "1 GiB in 1 MB of gzip", ground.call("/bomb", limits: CallLimits(total: .seconds(10))),
-                .failed([.tooLarge], requests: 1), mayGrow: bombGrowth),
+                .failed([.tooLarge], requests: 1), growthLimit: bombGrowth),
             HostileInput(
                 group, "1 GiB in 1 MB of gzip, which libcurl unpacks",
                 ground.call(
                     "/bomb", headers: [HTTPHeader("Accept-Encoding", "br, gzip")],
                     limits: CallLimits(total: .seconds(10))),
-                .failed([.tooLarge], requests: 1), mayGrow: bombGrowth),
+                .failed([.tooLarge], requests: 1), growthLimit: bombGrowth),
             HostileInput(
                 group, "silence, with a limit for the first byte", ground.call("/silent", limits: late),
                 .failed([.firstByteTimeout], requests: 1)),

@@ -12,19 +12,19 @@ struct HostileInput: Sendable {
     var call: HTTPCall
     var end: RequiredEnd
     /// By how many bytes the process may grow; nil: not measured.
-    var mayGrow: Int?
+    var growthLimit: Int?
     /// A further check after the call, such as of files. It returns a defect, or nil if all is correct.
     var also: (@Sendable () -> String?)?
 
     init(
-        _ group: String, _ text: String, _ call: HTTPCall, _ end: RequiredEnd, mayGrow: Int? = nil,
+        _ group: String, _ text: String, _ call: HTTPCall, _ end: RequiredEnd, growthLimit: Int? = nil,
         also: (@Sendable () -> String?)? = nil
     ) {
         self.group = group
         self.text = text
         self.call = call
         self.end = end
-        self.mayGrow = mayGrow
+        self.growthLimit = growthLimit
         self.also = also
     }
 

@@ -41,8 +41,10 @@ struct LogOutput: ~Copyable {
         if isOwn { close(descriptor) }
     }
 
-    /// Writes the rest of the last line. Returns whether that line is now complete, so that another one may begin.
-    mutating func isFree() -> Bool {
+    /// Writes the rest of the last line.
+    ///
+    /// - Returns: whether that line is now complete, so that another one may begin.
+    mutating func finishLine() -> Bool {
         if !rest.isEmpty { push(rest) }
         return rest.isEmpty
     }
@@ -50,7 +52,7 @@ struct LogOutput: ~Copyable {
     /// Counts a line as dropped.
     mutating func drop() { dropped += 1 }
 
-    /// Writes a line. Call it only if `isFree`. The rest of an incomplete line is written before the next one. If no
+    /// Writes a line, of which a rest may stay for `finishLine`. Call it only after `finishLine` returned true. If no
     /// byte could be written, the line is dropped.
     mutating func write(_ line: [UInt8]) {
         push(line[...])

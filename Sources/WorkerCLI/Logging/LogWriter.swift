@@ -20,12 +20,12 @@ struct LogWriter: ~Copyable {
     mutating func write(_ event: LogEvent, to output: inout LogOutput) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
-        guard output.isFree() else { return output.drop() }
+        guard output.finishLine() else { return output.drop() }
         if output.dropped > 0 {
             let loss = LogEvent(.warning, "log_lines_dropped", [("lines", .number(output.dropped))])
             build(loss, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
             output.tell(line)
-            guard output.dropped == 0, output.isFree() else { return output.drop() }
+            guard output.dropped == 0, output.finishLine() else { return output.drop() }
         }
         build(event, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
         output.write(line)

@@ -41,7 +41,7 @@ enum JobsCommand {
     ) throws(PGError) {
         var parameters = PGParameters()
         var filter = given
-        filter.looksUp = try connection.query(
+        filter.mayFindJobs = try connection.query(
             "select has_function_privilege('postrider.newest_jobs(text, text, int)', 'execute') as value"
         ).bool(0, PGValueColumn.value)
         let source = filter.source(&parameters)
