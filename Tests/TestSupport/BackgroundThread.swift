@@ -39,7 +39,7 @@ public final class BackgroundThread: Sendable {
     /// It ends the process without a message when a later test on that thread unblocks it. On a new thread, a pending
     /// signal ends with the thread.
     public static func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) throws -> Value {
-        let result = Mutex(Result<Value, any Error>.failure(TestClock.Timeout(description: "the thread did not run")))
+        let result = Mutex(Result<Value, any Error>.failure(TestFault(description: "the thread did not run")))
         let thread = BackgroundThread {
             var none = sigset_t()
             unsafe sigemptyset(&none)

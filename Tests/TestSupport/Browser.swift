@@ -24,7 +24,7 @@ public enum Browser {
         let port = try TargetServer.freePort()
         let (status, output) = try ChildProcess.run(
             [try ProjectFolder.python(), "-c", prelude, driver, "\(port)", program] + words)
-        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        guard status == 0 else { throw TestFault(description: output) }
         return output.split(separator: "\n").map(String.init)
     }
 

@@ -18,7 +18,7 @@ public enum CronReference {
     public static func lines(seed: UInt64, count: Int) throws -> String {
         let python = try ProjectFolder.python()
         let (status, output) = try ChildProcess.run([python, "-W", "error", "-c", program, "\(seed)", "\(count)"])
-        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        guard status == 0 else { throw TestFault(description: output) }
         return output
     }
 

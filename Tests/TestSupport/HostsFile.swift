@@ -28,7 +28,7 @@ public final class HostsFile: Sendable {
         let file = unsafe open(folder.path("hosts"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         defer { close(file) }
         guard unsafe pwrite(file, text, text.count, 0) == text.count else {
-            throw TestClock.Timeout(description: "hosts cannot be written")
+            throw TestFault(description: "hosts cannot be written")
         }
     }
 

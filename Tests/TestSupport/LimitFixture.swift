@@ -36,7 +36,7 @@ public struct LimitFixture: ~Copyable {
     public func count() throws {
         try queue.connection.execute("select postrider_internal.fold(\(worker), \(epoch), 0, 100000)")
         if let error = try queue.text("select error from postrider_internal.client_counting") {
-            throw TestClock.Timeout(description: "the count failed: \(error)")
+            throw TestFault(description: "the count failed: \(error)")
         }
     }
 

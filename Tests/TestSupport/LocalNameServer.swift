@@ -23,7 +23,7 @@ public final class LocalNameServer: Sendable {
     public init() throws {
         var found: (socket: Int32, address: String)?
         for _ in 0..<20 where found == nil { found = Self.bind() }
-        guard let found else { throw TestClock.Timeout(description: "port 53 is taken on 20 addresses") }
+        guard let found else { throw TestFault(description: "port 53 is taken on 20 addresses") }
         socket = found.socket
         folder = try TestFolder()
         try folder.write("resolv.conf", "nameserver \(found.address)\n")

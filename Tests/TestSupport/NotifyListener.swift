@@ -27,7 +27,7 @@ public final class NotifyListener: Sendable {
         let bound = unsafe withUnsafePointer(to: place) { place in
             unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(socket, $0, length) }
         }
-        guard bound == 0 else { throw TestClock.Timeout(description: "\(address) cannot be bound") }
+        guard bound == 0 else { throw TestFault(description: "\(address) cannot be bound") }
     }
 
     deinit { close(socket) }

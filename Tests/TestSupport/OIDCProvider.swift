@@ -31,7 +31,7 @@ public final class OIDCProvider: Sendable {
         let folder = try ProjectFolder.path()
         let (status, output) = try ChildProcess.run(
             [ProjectFolder.python(), "-B", folder + "/Tests/TokenAPI/login.py", url])
-        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        guard status == 0 else { throw TestFault(description: output) }
         return String(output.prefix { !$0.isNewline })
     }
 }

@@ -30,7 +30,7 @@ public struct PageReader: Sendable {
         var lines = output.split(separator: "\n").map(String.init)
         guard status == 0, !lines.isEmpty, let code = Int(lines.removeFirst()),
             let end = lines.firstIndex(of: "--")
-        else { throw TestClock.Timeout(description: output) }
+        else { throw TestFault(description: output) }
         var names: [String: String] = [:]
         for line in lines[..<end] {
             guard let colon = line.firstIndex(of: ":") else { continue }

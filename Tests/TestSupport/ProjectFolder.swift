@@ -12,7 +12,7 @@ public enum ProjectFolder {
             let folder = parts.map { "/" + $0 }.joined()
             if unsafe access(folder + "/Package.swift", F_OK) == 0 { return folder }
         }
-        throw TestClock.Timeout(description: "no Package.swift above \(WorkerProcess.path)")
+        throw TestFault(description: "no Package.swift above \(WorkerProcess.path)")
     }
 
     /// The text of each Swift file below `Sources/FOLDER`, in the order of the paths. Without a folder, all of

@@ -51,7 +51,7 @@ public final class Prometheus {
         let (status, output) = try ChildProcess.run([
             ProjectFolder.python(), "-c", Self.program, "\(port)", ProjectFolder.path() + "/" + board,
         ])
-        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        guard status == 0 else { throw TestFault(description: output) }
         return output.split(separator: "\n").map(String.init)
     }
 

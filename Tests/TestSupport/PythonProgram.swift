@@ -8,7 +8,7 @@ public enum PythonProgram {
     public static func run(_ path: String, _ words: [String]) throws -> String {
         let (status, output) = try ChildProcess.run(
             [ProjectFolder.python(), "-B", ProjectFolder.path() + "/" + path] + words)
-        guard status == 0 else { throw TestClock.Timeout(description: output) }
+        guard status == 0 else { throw TestFault(description: output) }
         return output
     }
 }

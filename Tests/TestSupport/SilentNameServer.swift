@@ -19,7 +19,7 @@ public final class SilentNameServer: Sendable {
 
     /// Binds the socket and writes the file for the program.
     public init() throws {
-        guard let socket = Self.bound() else { throw TestClock.Timeout(description: "127.0.0.77:53 is taken") }
+        guard let socket = Self.bound() else { throw TestFault(description: "127.0.0.77:53 is taken") }
         self.socket = socket
         folder = try TestFolder()
         // With these options a look-up lasts 60 s, longer than any test waits.

@@ -44,6 +44,6 @@ public final class SilentPort: Sendable {
         }
         if bound == 0, Glibc.listen(listener, 1024) == 0 { return listener }
         close(listener)
-        throw TestClock.Timeout(description: "port \(port) of ::1 is taken")
+        throw TestFault(description: "port \(port) of ::1 is taken")
     }
 }

@@ -26,18 +26,12 @@ public enum TestClock {
         usleep(UInt32(milliseconds) * 1000)
     }
 
-    /// A condition did not come true in time.
-    public struct Timeout: Error, CustomStringConvertible {
-        /// The condition and the time limit.
-        public let description: String
-    }
-
     /// Checks the condition until it holds, for as long as `Soak.seconds` says.
     ///
     /// The pause between two checks grows by a quarter each time, from 2 to 50 ms. A check may cost a query of several
     /// milliseconds, and other tests need the processor.
     ///
-    /// - Throws: `Timeout` if the condition never held.
+    /// - Throws: `TestFault` if the condition never held.
     public static func wait(
         _ seconds: Double, for what: @autoclosure () -> String, until condition: () throws -> Bool
     ) throws {
@@ -46,7 +40,7 @@ public enum TestClock {
         var pause = 2_000.0
         while try !condition() {
             guard self.seconds(since: start) < limit else {
-                throw Timeout(description: "after \(limit) s still not: \(what())")
+                throw TestFault(description: "after \(limit) s still not: \(what())")
             }
             usleep(UInt32(pause))
             pause = min(50_000, pause * 1.25)

@@ -11,7 +11,7 @@ public final class TestFolder: Sendable {
     /// Makes an empty directory that every user may enter.
     public init() throws {
         var template = [CChar]("/var/tmp/postrider-test-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw TestClock.Timeout(description: "mkdtemp failed") }
+        guard unsafe mkdtemp(&template) != nil else { throw TestFault(description: "mkdtemp failed") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         unsafe chmod(path, 0o755)
     }
@@ -32,14 +32,14 @@ public final class TestFolder: Sendable {
             "mkdir", "-p", path(name).split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 },
         ])
         let file = unsafe open(path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard file >= 0 else { throw TestClock.Timeout(description: "\(name) cannot be written") }
+        guard file >= 0 else { throw TestFault(description: "\(name) cannot be written") }
         defer { close(file) }
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes {
                 unsafe Glibc.write(file, $0.baseAddress?.advanced(by: done), bytes.count - done)
             }
-            guard count > 0 else { throw TestClock.Timeout(description: "\(name) cannot be written") }
+            guard count > 0 else { throw TestFault(description: "\(name) cannot be written") }
             done += count
         }
     }
@@ -74,7 +74,7 @@ public final class TestFolder: Sendable {
     @discardableResult
     public func shell(_ script: String) throws -> String {
         let (status, output) = try ChildProcess.run(["/bin/sh", "-ec", "cd \(path)\n" + script])
-        guard status == 0 else { throw TestClock.Timeout(description: "\(script): \(output)") }
+        guard status == 0 else { throw TestFault(description: "\(script): \(output)") }
         return output
     }
 

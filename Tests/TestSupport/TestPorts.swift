@@ -9,9 +9,9 @@ internal import Synchronization
 /// more. Each holds the first port of its quarter until it ends.
 enum TestPorts {
     private static let quarters = stride(from: UInt16(23_000), to: 23_460, by: 115).map { $0..<$0 + 115 }
-    private static let ours: Result<Range<UInt16>, TestClock.Timeout> = {
+    private static let ours: Result<Range<UInt16>, TestFault> = {
         for quarter in quarters where listener(quarter.lowerBound) != nil { return .success(quarter.dropFirst()) }
-        return .failure(TestClock.Timeout(description: "four test processes run already"))
+        return .failure(TestFault(description: "four test processes run already"))
     }()
     private static let next = Atomic<UInt16>(0)
 
@@ -24,7 +24,7 @@ enum TestPorts {
             let port = ports.lowerBound + next.add(1, ordering: .relaxed).oldValue % UInt16(ports.count)
             if let socket = listener(port) { return (socket, port) }
         }
-        throw TestClock.Timeout(description: "no port of \(ports) is free")
+        throw TestFault(description: "no port of \(ports) is free")
     }
 
     private static func listener(_ port: UInt16) -> Int32? {

@@ -24,7 +24,7 @@ public struct TestQueue: ~Copyable {
 
     private static func migrate(_ database: String, isFirst: Bool = true) throws {
         let outcome = try WorkerProcess.run(["migrate", "--database", database])
-        guard outcome.status == 0 else { throw TestClock.Timeout(description: outcome.output) }
+        guard outcome.status == 0 else { throw TestFault(description: outcome.output) }
         if isFirst { try TestRole.createAll(PGConnection(database)) }
     }
 

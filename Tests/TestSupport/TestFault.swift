@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A part of a test did not start, or a condition did not come true in time.
+public struct TestFault: Error, CustomStringConvertible {
+    /// What failed, in words.
+    public let description: String
+}
