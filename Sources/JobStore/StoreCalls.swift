@@ -144,14 +144,15 @@ public enum StoreCalls {
 
     /// `settle`: changes with an id above `after`.
     ///
-    /// - Parameter look: with `isWhole`, it also ends jobs that were left below ended batches and chains. With
-    ///   `isAlone`, it settles only one batch or chain.
-    public static func settle(_ look: (after: Int64, isWhole: Bool, isAlone: Bool), into parameters: inout PGParameters)
-    {
+    /// - Parameter look: with `endsOrphans`, it also ends jobs that were left below ended batches and chains. With
+    ///   `oneTree`, it settles only one batch or chain.
+    public static func settle(
+        _ look: (after: Int64, endsOrphans: Bool, oneTree: Bool), into parameters: inout PGParameters
+    ) {
         parameters.removeAll()
         parameters.append(int64: look.after)
-        parameters.append(bool: look.isWhole)
-        parameters.append(bool: look.isAlone)
+        parameters.append(bool: look.endsOrphans)
+        parameters.append(bool: look.oneTree)
     }
 
     /// `work_left` of these queues; empty: all queues.

@@ -14,7 +14,7 @@ struct TreeCursorTests {
         marks.membersEnded(now: 5)
         #expect(marks.due == 5)
         let look = marks.begin(leads: false, now: 5)
-        #expect(look.after == 0 && !look.isWhole)
+        #expect(look.after == 0 && !look.endsOrphans)
         #expect(marks.due == .max)
     }
 
@@ -28,14 +28,14 @@ struct TreeCursorTests {
     }
 
     @Test mutating func `after an overrun, each search settles one tree alone until all deltas are counted`() {
-        #expect(!marks.begin(leads: false, now: 0).isAlone)
+        #expect(!marks.begin(leads: false, now: 0).oneTree)
         marks.failed(isOverrun: true, leads: false, now: 100)
         #expect(marks.due < .max)
-        #expect(marks.begin(leads: false, now: 200).isAlone)
+        #expect(marks.begin(leads: false, now: 200).oneTree)
         marks.settled(to: nil, hasMore: true, leads: false, now: 300)
-        #expect(marks.begin(leads: false, now: 400).isAlone)
+        #expect(marks.begin(leads: false, now: 400).oneTree)
         marks.settled(to: nil, hasMore: false, leads: false, now: 500)
-        #expect(!marks.begin(leads: false, now: 600).isAlone)
+        #expect(!marks.begin(leads: false, now: 600).oneTree)
     }
 
     @Test mutating func `the next tree search waits 8 times the last search's cost, at most 20 ms`() {
@@ -66,12 +66,12 @@ struct TreeCursorTests {
         marks.leads(now: 0)
         #expect(marks.due == 0)
         let first = marks.begin(leads: true, now: 0)
-        #expect(first.after == 0 && first.isWhole)
+        #expect(first.after == 0 && first.endsOrphans)
         // The search took 400 ms. The next search of the rest must not wait 20 s because of that.
         marks.settled(to: 9, hasMore: false, leads: true, now: 400_000_000)
         #expect(marks.due == 400_000_000 + TreeCursor.interval)
         let next = marks.begin(leads: true, now: marks.due)
-        #expect(next.isWhole)
+        #expect(next.endsOrphans)
     }
 
     @Test
@@ -129,7 +129,7 @@ struct TreeCursorTests {
         marks.membersEnded(now: 0)
         for _ in 0..<100 {
             let look = marks.begin(leads: false, now: marks.due)
-            #expect(!look.isWhole)
+            #expect(!look.endsOrphans)
             marks.settled(to: nil, hasMore: false, leads: false, now: look.after > 0 ? 1 : 0)
             marks.membersEnded(now: 0)
         }

@@ -7583,7 +7583,7 @@ CREATE FUNCTION postrider_internal.settings_check() RETURNS trigger
 REVOKE ALL ON FUNCTION postrider_internal.settings_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settings_check TO postrider_worker;
 
-CREATE FUNCTION postrider_internal.settle(p_after bigint, p_is_whole boolean, p_is_alone boolean DEFAULT false, OUT latest bigint, OUT has_more boolean, OUT has_ready boolean, OUT has_expensive boolean) RETURNS record
+CREATE FUNCTION postrider_internal.settle(p_after bigint, p_ends_orphans boolean, p_one_tree boolean DEFAULT false, OUT latest bigint, OUT has_more boolean, OUT has_ready boolean, OUT has_expensive boolean) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'
@@ -7594,7 +7594,7 @@ CREATE FUNCTION postrider_internal.settle(p_after bigint, p_is_whole boolean, p_
 REVOKE ALL ON FUNCTION postrider_internal.settle FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.settle TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
-CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_is_alone boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
+CREATE FUNCTION postrider_internal.settle_deltas(p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_one_tree boolean DEFAULT false, p_tree bigint DEFAULT NULL::bigint, OUT latest bigint) RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET jit TO 'off'

@@ -36,12 +36,13 @@ struct TreeCursor {
     private var wholeAt: UInt64 = 0
     private var fromStartAt: UInt64 = 0
     private var began: UInt64 = 0
-    private var isWhole = false
+    /// Whether the look under way is one of the leader, further back than its own members.
+    private var looksBack = false
     private var isFromStart = false
     private var restUntil: UInt64 = 0
     /// True after a look that took too long. Until all changes are added up, each look settles one tree, which then has
     /// the time limit of a statement for itself.
-    private var isAlone = false
+    private var settlesOneTree = false
 
     /// Records that a member of a batch or chain has ended.
     mutating func membersEnded(now: UInt64) {
@@ -50,32 +51,32 @@ struct TreeCursor {
 
     /// Begins a look.
     ///
-    /// - Returns: the delta after which it starts, whether it includes members that other workers left behind, and
-    ///   whether it settles one tree only.
-    mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, isWhole: Bool, isAlone: Bool) {
+    /// - Returns: the delta after which it starts, whether it also ends jobs that were left below ended batches and
+    ///   chains, and whether it settles one tree only.
+    mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, endsOrphans: Bool, oneTree: Bool) {
         due = .max
         began = now
-        isWhole = leads && now >= wholeAt
-        isFromStart = isWhole && now >= fromStartAt
-        return (isFromStart ? 0 : isWhole ? trailing : latest, isWhole, isAlone)
+        looksBack = leads && now >= wholeAt
+        isFromStart = looksBack && now >= fromStartAt
+        return (isFromStart ? 0 : looksBack ? trailing : latest, looksBack, settlesOneTree)
     }
 
     /// Records a failed look. `isOverrun` is true if it took too long.
     mutating func failed(isOverrun: Bool, leads: Bool, now: UInt64) {
         settled(to: nil, hasMore: isOverrun, leads: leads, now: now)
-        isAlone = isOverrun
+        settlesOneTree = isOverrun
     }
 
     /// Records how far a look has come. `hasMore` is true if further changes were left, perhaps in locked trees.
     mutating func settled(to id: Int64?, hasMore: Bool, leads: Bool, now: UInt64) {
         latest = max(latest, id ?? 0)
-        isAlone = isAlone && hasMore
+        settlesOneTree = settlesOneTree && hasMore
         if now >= turnAt {
             (trailing, recent) = (recent, latest)
             turnAt = now + TreeCursor.stretch
         }
         let cost = now - min(now, began)
-        if isWhole { wholeAt = now + TreeCursor.interval - TreeCursor.pause }
+        if looksBack { wholeAt = now + TreeCursor.interval - TreeCursor.pause }
         if isFromStart {
             fromStartAt = now + min(TreeCursor.longestDistance, max(TreeCursor.interval - TreeCursor.pause, 50 * cost))
         }

@@ -10,12 +10,12 @@
 -- A tree that meets an open transaction is tried again a second later. Such a transaction joins a batch over a list at
 -- the position of its next element. There may be many such trees, so none waits long.
 --
--- p_is_alone: only the deltas of one tree, for use after a statement that took too long. If a tree alone takes too
+-- p_one_tree: only the deltas of one tree, for use after a statement that took too long. If a tree alone takes too
 -- long, it is delayed by 10 s the first time, because the server may have been busy. The second time it fails.
 --
 -- has_expensive: a judging session must settle trees whose next step is expensive.
 create or replace function postrider_internal.settle(
-  p_after bigint, p_is_whole boolean, p_is_alone boolean default false,
+  p_after bigint, p_ends_orphans boolean, p_one_tree boolean default false,
   out latest bigint, out has_more boolean, out has_ready boolean, out has_expensive boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -26,7 +26,7 @@ declare
   -- than needed.
   v_seq bigint := (select s.last_value from postrider.jobs_id_seq s);
 begin
-  if p_is_alone then
+  if p_one_tree then
     perform postrider_internal.settle_deltas(p_after, 'settle', true, true);
   else
     begin
@@ -35,7 +35,7 @@ begin
       perform set_config('lock_timeout', '10ms', true);
       latest := postrider_internal.settle_deltas(p_after, 'settle', true);
     end;
-    if p_is_whole then
+    if p_ends_orphans then
       perform postrider_internal.drain_trees(5000);
     end if;
   end if;
@@ -48,4 +48,4 @@ begin
 end
 $$;
 comment on function postrider_internal.settle(bigint, boolean, boolean) is
-  'adds the deltas since p_after and releases members or ends trees; p_is_whole: also ends jobs left below ended trees';
+  'adds the deltas since p_after and releases members or ends trees; p_ends_orphans: also ends jobs left below ended trees';

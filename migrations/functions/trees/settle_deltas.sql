@@ -6,10 +6,10 @@
 -- A shortage of the database delays the deltas longer each time, up to 30 s. If one tree meets shortages for 15 minutes
 -- although this statement commits each time, that tree fails.
 --
--- p_is_alone: only the deltas of the first tree, which then has the whole time of the statement. The judging session
+-- p_one_tree: only the deltas of the first tree, which then has the whole time of the statement. The judging session
 -- handles deltas that raise PR016. It names the tree in p_tree and adds all its expensive deltas.
 create or replace function postrider_internal.settle_deltas(
-  p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_is_alone boolean default false,
+  p_after bigint, p_mode postrider_internal.duty_mode, p_is_careful boolean, p_one_tree boolean default false,
   p_tree bigint default null, out latest bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -24,7 +24,7 @@ begin
     v_spots := array(
       select x.ctid from postrider_internal.tree_deltas x
         where x.id > p_after and not x.is_expensive and (x.due_at <= now()) is not false
-         and (not p_is_alone or x.tree_id = (
+         and (not p_one_tree or x.tree_id = (
                 select y.tree_id from postrider_internal.tree_deltas y
                  where y.id > p_after and not y.is_expensive and (y.due_at <= now()) is not false
                  order by y.id limit 1))
@@ -69,7 +69,7 @@ begin
         v_sum.tree_id, v_sum.run, p_mode, v_sum.added, v_sum.lowest, v_sum.released, v_sum.finished, v_sum.failed,
         v_sum.succeeded, v_sum.failed_job);
     exception when query_canceled or others then
-      if sqlstate = '57014' and not p_is_alone then
+      if sqlstate = '57014' and not p_one_tree then
         raise;
       end if;
       v_must_fail := case
@@ -105,4 +105,4 @@ begin
 end
 $$;
 comment on function postrider_internal.settle_deltas(bigint, postrider_internal.duty_mode, boolean, boolean, bigint) is
-  'adds the deltas after p_after for settle; p_is_careful: each tree in a savepoint; p_is_alone: one tree';
+  'adds the deltas after p_after for settle; p_is_careful: each tree in a savepoint; p_one_tree: one tree';
