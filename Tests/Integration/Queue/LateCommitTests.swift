@@ -88,12 +88,12 @@ struct LateCommitTests {
             select s, s, t, 1 from (values (2, 1), (2, 2), (3, 3), (3, 9), (3, 10), (4, 1), (6, 5)) v (t, s)
             """)
         func survey(
-            _ known: String, _ floors: String, slice: String = "100, 100", limit: Int = 100
+            _ known: String, _ floors: String, slice: String = "100, 100", limit: Int = 100, queues: String = "null"
         ) throws -> [[String?]] {
             try queue.rows(
                 """
                 select track::text, first_seq::text, has_more::text
-                  from postrider_internal.survey(null, 0, \(limit), null, null, '\(known)', '\(floors)', \(slice))
+                  from postrider_internal.survey(\(queues), 0, \(limit), null, null, '\(known)', '\(floors)', \(slice))
                  order by track
                 """)
         }
@@ -106,8 +106,14 @@ struct LateCommitTests {
                 end, ["2", "1", "true"], ["3", "9", "true"], ["4", "1", "false"],
             ])
         #expect(try survey("{3}", "{10}", limit: 2) == [["0", "3", nil], ["2", "1", "true"]])
+        // A worker of few tracks visits each of them, also those without rows.
+        #expect(try survey("{}", "{}", queues: "'{q,p}'") == wide)
+        #expect(try survey("{3}", "{10}", limit: 2, queues: "'{q}'") == [["0", "2", nil], ["2", "1", "true"]])
+        #expect(try survey("{}", "{}", queues: "'{p}'") == [end])
         func slice(_ slice: String, floor: Int = 8) throws -> [String?]? {
-            try survey("{3}", "{\(floor)}", slice: slice).first { $0[0] == "3" }
+            let found = try survey("{3}", "{\(floor)}", slice: slice)
+            #expect(try survey("{3}", "{\(floor)}", slice: slice, queues: "'{q}'") == found)
+            return found.first { $0[0] == "3" }
         }
         #expect(try slice("0, 5") == ["3", "3", "true"])
         #expect(try slice("2, 3", floor: 9) == ["3", "3", "true"])

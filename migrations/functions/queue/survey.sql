@@ -16,6 +16,9 @@
 -- rows before them only one slice: those behind p_slice_after, up to p_slice_end. Between these tracks it hops as
 -- usual.
 --
+-- If p_queues have at most 32 tracks, it visits only these. Hops would also lead to the tracks of other queues, and
+-- read the dead rows at their start, which an old transaction may keep by the million.
+--
 -- has_more: a second row follows, so the worker returns only to tracks with more rows.
 --
 -- lane: the id of the track's lane if the lane has a limit, otherwise 0.
@@ -30,7 +33,18 @@ returns table (track int, priority smallint, first_seq bigint, lane int, has_mor
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_own int[];
+  v_hops boolean := true;
 begin
+  if p_queues is not null then
+    v_own := array(select t.id from postrider_internal.tracks t where t.queue = any (p_queues) limit 33);
+    if cardinality(v_own) <= 32 then
+      v_hops := false;
+      select array_agg(o.id), array_agg(coalesce(u.floor, 0)) into p_known, p_floors
+        from unnest(v_own) o (id) left join unnest(p_known, p_floors) u (id, floor) on u.id = o.id;
+    end if;
+  end if;
   return query
   -- A hop that finds no row before the next known track goes to that track. If that track has no row either, seq is
   -- null.
@@ -45,7 +59,7 @@ begin
      cross join lateral (
            select array_agg(x.track) as ids, array_agg(x.seq) as seqs
              from (select r.track, r.seq from postrider_internal.ready r
-                    where r.track > h.id and r.track <= coalesce(k.id - 1, 2147483647) and r.worker = 0
+                    where v_hops and r.track > h.id and r.track <= coalesce(k.id - 1, 2147483647) and r.worker = 0
                     order by r.track, r.seq limit 2) x) g
      cross join lateral (
            select case when g.ids is not null then g.ids else array_agg(x.track) end as ids,
