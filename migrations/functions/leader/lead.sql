@@ -8,6 +8,13 @@ as $$
 declare
   v_epoch bigint;
 begin
+  -- Most workers are not the leader, so this check comes first. A restored database has the lease of an earlier moment.
+  if not exists (
+    select from postrider_internal.leases l
+     where l.name = 'leader'
+       and (l.owner = p_worker or l.until not between clock_timestamp() and clock_timestamp() + interval '11 s')) then
+    return null;
+  end if;
   -- The lock keeps out a renewal while this worker leaves. A renewal that waited for that commit would take the lease
   -- once more, and no other worker would lead for 10 s.
   if not postrider_internal.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
