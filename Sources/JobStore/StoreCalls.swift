@@ -178,12 +178,12 @@ public enum StoreCalls {
     /// `beat` and `count_peers`.
     ///
     /// - Parameters:
-    ///   - isListening: nil: the worker neither listens nor stands by, so it does not count its peers.
+    ///   - countsPeers: whether the answer has the number of workers of the same queues.
     ///   - refused: the number of refused results, how long they have waited in milliseconds, and their jobs.
     ///   - judgements: the number of answers that wait to be judged, the longest wait in milliseconds, and some of
     ///     their jobs.
     public static func beat(
-        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool?, start: String, wal: Int64,
+        worker: Int32, inFlight: Int, isDraining: Bool, isListening: Bool, countsPeers: Bool, start: String, wal: Int64,
         refused: (count: Int, milliseconds: Int64, jobs: [Int64])?,
         judgements: (count: Int, age: Int64?, jobs: [Int64]),
         into parameters: inout PGParameters
@@ -192,7 +192,7 @@ public enum StoreCalls {
         parameters.append(int32: worker)
         parameters.append(int32: Int32(clamping: inFlight))
         parameters.append(bool: isDraining)
-        parameters.append(bool: isListening ?? false)
+        parameters.append(bool: isListening)
         parameters.append(inferred: start)
         parameters.append(int64: wal)
         parameters.append(int32: Int32(clamping: refused?.count ?? 0))
@@ -202,7 +202,7 @@ public enum StoreCalls {
         parameters.append(int64: judgements.age)
         let judged = judgements.jobs.isEmpty ? nil : judgements.jobs
         if let judged { parameters.append(int64s: judged) } else { parameters.appendNull(.int8Array) }
-        if let isListening { parameters.append(bool: isListening) } else { parameters.appendNull(.bool) }
+        if countsPeers { parameters.append(bool: isListening) } else { parameters.appendNull(.bool) }
     }
 
     /// `set_idle`.

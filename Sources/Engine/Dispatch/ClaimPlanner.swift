@@ -221,8 +221,8 @@ struct ClaimPlanner {
         surveyCursor.beginRound()
     }
 
-    /// Whether the worker has nothing to do, so that the number of other workers matters to it.
-    var asksForPeers: Bool { pickup.isListening || pickup.isStandingBy }
+    /// Whether the next heartbeat counts the workers of the same queues.
+    mutating func countsPeers() -> Bool { pickup.countsPeers() }
 
     /// Whether other workers listen in the place of this one.
     var isStandingBy: Bool { pickup.isStandingBy }

@@ -102,7 +102,6 @@ final class Registration {
     /// Sends a heartbeat.
     func beat() {
         guard !duties.awaits(.beat) else { return }
-        let claims = shared.dispatcher.claims
         let refused = shared.dispatcher.backoff.waiting(shared.dispatcher.writes).map { waiting in
             (
                 count: waiting.count, milliseconds: Int64((now - min(now, waiting.since)) / 1_000_000),
@@ -113,7 +112,8 @@ final class Registration {
         StoreCalls.beat(
             worker: shared.dispatcher.worker, inFlight: shared.dispatcher.slots.inUse,
             isDraining: shared.dispatcher.isDraining,
-            isListening: claims.asksForPeers ? claims.isListening : nil, start: startID, wal: home.wal,
+            isListening: shared.dispatcher.claims.isListening,
+            countsPeers: shared.dispatcher.claims.countsPeers(), start: startID, wal: home.wal,
             refused: refused,
             judgements: (
                 shared.dispatcher.judging.count,

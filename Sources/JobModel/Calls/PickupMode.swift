@@ -38,6 +38,10 @@ public struct PickupMode: Sendable, Equatable {
     /// From so many workers of the same queues on, each looks less often for jobs that no notification has announced. All
     /// of them together look 32 times a second.
     static let fewPeers = 8
+    /// A worker counts its peers once in so many heartbeats: one for every 48 peers, at most ten. A count reads the rows
+    /// of all peers, so that a thousand counts every 3 s took a third of a core.
+    static let peersPerBeat = 48
+    static let mostBeatsPerCount = 10
     /// The longest interval of a worker that listens, and of one that stands by: 1 s, 15 s.
     static let longestFallback: UInt64 = 1_000_000_000
     static let longestStandby: UInt64 = 15_000_000_000
@@ -52,6 +56,8 @@ public struct PickupMode: Sendable, Equatable {
     public private(set) var fallback = PickupMode.fallbackInterval
     private var emptyPolls = 0
     private var fullClaims = 0
+    /// The heartbeats before the next count of peers.
+    private var beatsUntilCount = 0
     private var wakes = 0
     private var windowStart: UInt64 = 0
 
@@ -83,6 +89,14 @@ public struct PickupMode: Sendable, Equatable {
         return .listen
     }
 
+    /// Whether the next heartbeat counts the workers of the same queues. Their number does not matter to a worker that
+    /// neither listens nor stands by.
+    public mutating func countsPeers() -> Bool {
+        guard isListening || isStandingBy else { return false }
+        beatsUntilCount -= 1
+        return beatsUntilCount < 0
+    }
+
     /// Records how many workers of the same queues there are.
     ///
     /// - Parameters:
@@ -96,6 +110,7 @@ public struct PickupMode: Sendable, Equatable {
             isListening = false
             isStandingBy = true
         }
+        beatsUntilCount = min(max(0, peers) / PickupMode.peersPerBeat, PickupMode.mostBeatsPerCount - 1)
         let pace = PickupMode.fallbackInterval * UInt64(max(0, peers)) / UInt64(PickupMode.fewPeers)
         let longest = isStandingBy ? PickupMode.longestStandby : PickupMode.longestFallback
         fallback = min(max(PickupMode.fallbackInterval, pace), longest)
@@ -130,6 +145,7 @@ public struct PickupMode: Sendable, Equatable {
         isListening = false
         isStandingBy = false
         fallback = PickupMode.fallbackInterval
+        beatsUntilCount = 0
         emptyPolls = 0
         fullClaims = 0
     }

@@ -11,24 +11,25 @@ create or replace function postrider_internal.count_peers(
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_queues text[];
 begin
   if p_listens is null then
     return;
   end if;
-  select (select count(*)
-            from (select from postrider_internal.idle_workers i
-                    join postrider_internal.workers w on w.id = i.worker
-                   where w.ended_at is null and w.in_flight < w.concurrency
-                     and w.queues is not distinct from own.queues
-                     and (not p_listens or i.worker < p_worker)
-                   limit 16) x),
-         (select count(*)
-            from (select from postrider_internal.workers w
-                   where w.ended_at is null and w.queues is not distinct from own.queues
-                   limit 480) x)
-    into listeners, peers
-    from postrider_internal.workers own
-   where own.id = p_worker;
+  select w.queues into v_queues from postrider_internal.workers w where w.id = p_worker;
+  -- The lateral subquery reads the few rows of idle_workers first, and looks up their workers.
+  select count(*) into listeners
+    from (select from postrider_internal.idle_workers i
+           cross join lateral (
+                 select w.* from postrider_internal.workers w where w.id = i.worker limit 1) w
+           where w.ended_at is null and w.in_flight < w.concurrency and w.queues is not distinct from v_queues
+             and (not p_listens or i.worker < p_worker)
+           limit 16) x;
+  select count(*) into peers
+    from (select from postrider_internal.workers w
+           where w.ended_at is null and w.queues is not distinct from v_queues
+           limit 480) x;
 end
 $$;
 comment on function postrider_internal.count_peers(int, boolean) is
