@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from collections.abc import Iterator
+from statistics import fmean
 
 from contenders import Contender
 from harness import drained
@@ -31,8 +32,8 @@ class Watched(Scenario):
 
     A tab renews its page every five seconds, as the script of the dashboard does. No browser runs, because it would take
     its share of the same cores. A traced job has a span of its own and one of its attempt. The jobs are 5 % of all
-    (`sampled`, by contexts that they carry) or all (`traced`, by `--trace always`). The order of the ways changes from
-    round to round.
+    (`sampled`, by contexts that they carry) or all (`traced`, by `--trace always`). A round goes through the ways there
+    and back, so that a machine that gets slower affects all of them. The next round begins with another way.
     """
 
     name = "watched"
@@ -66,11 +67,15 @@ class Watched(Scenario):
         ways = self.options.ways
         turn = self._round % len(ways)
         self._round += 1
-        found: dict[str, object] = {}
-        for way in ways[turn:] + ways[:turn]:
-            found |= {f"{way}_{key}": value for key, value in self._drain(bench, contender, way).items()}
-        for way in ways[1:]:
-            found[f"{way}_to_plain"] = found[f"{way}_jobs_per_s"] / found["plain_jobs_per_s"]
+        there = ways[turn:] + ways[:turn]
+        drains: dict[str, list[dict[str, float]]] = {way: [] for way in ways}
+        for way in there + there[::-1]:
+            drains[way].append(self._drain(bench, contender, way))
+        # Both drains of a way have the same number of jobs, so the mean of their seconds gives the rate of both.
+        found = {f"{way}_{key}": fmean(drain[key] for drain in both) for way, both in drains.items() for key in both[0]}
+        for way in ways:
+            found[f"{way}_jobs_per_s"] = self.options.jobs / found[f"{way}_seconds"]
+            found[f"{way}_to_plain"] = found["plain_seconds"] / found[f"{way}_seconds"]
         return found
 
     def _drain(self, bench: Workbench, contender: Contender, way: str) -> dict[str, float]:
@@ -96,7 +101,7 @@ class Watched(Scenario):
             usage, _ = drained.measure(
                 bench, database, [worker], jobs, before, meanwhile=readers(address, paths, every_s, waits))
             found = {
-                "jobs_per_s": jobs / usage.seconds,
+                "seconds": usage.seconds,
                 "cpu_us_per_job": (usage.worker + usage.postgres) / jobs * 1e6,
                 "worker_cpu_us_per_job": usage.worker / jobs * 1e6,
                 "other_cpu_percent": usage.other / usage.seconds * 100,
