@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PrivateCluster
 
 /// A TLS server that demands a client certificate of the test's authority: `openssl s_server`.
@@ -24,10 +23,7 @@ public final class CertificateServer: Sendable {
         try TestClock.wait(20, for: "s_server on port \(port)") { TargetServer.isTaken(port) }
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-    }
+    deinit { ChildProcess.terminate(process) }
 
     /// The server's URL.
     public var url: String { "https://localhost:\(port)/" }

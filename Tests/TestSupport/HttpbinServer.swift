@@ -22,8 +22,5 @@ public final class HttpbinServer: Sendable {
         try TestClock.wait(20, for: "httpbin on port \(port)") { TargetServer.isTaken(port) }
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-    }
+    deinit { ChildProcess.terminate(process) }
 }

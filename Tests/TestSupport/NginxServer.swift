@@ -74,8 +74,7 @@ public final class NginxServer {
     }
 
     deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
+        ChildProcess.terminate(process)
         _ = try? ChildProcess.run(["rm", "-rf", folder])
     }
 

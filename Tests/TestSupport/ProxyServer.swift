@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PrivateCluster
 
 /// A real proxy on a loopback port that demands a user and password: tinyproxy for HTTP, microsocks for SOCKS.
@@ -43,10 +42,7 @@ public final class ProxyServer: Sendable {
         try TestClock.wait(20, for: "the proxy on port \(port)") { TargetServer.isTaken(port) }
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-    }
+    deinit { ChildProcess.terminate(process) }
 
     /// The proxy's URL with this password.
     public func url(password: String = ProxyServer.password) -> String {

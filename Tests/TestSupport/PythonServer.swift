@@ -33,10 +33,7 @@ final class PythonServer: Sendable {
         try self.init(program, [nginx.certificate, nginx.otherKey] + words)
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-    }
+    deinit { ChildProcess.terminate(process) }
 
     private static let beginning = """
         import socket, socketserver, ssl, struct, sys, time

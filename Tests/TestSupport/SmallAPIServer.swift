@@ -35,7 +35,6 @@ public final class SmallAPIServer: Sendable {
     deinit {
         kill(guardianPID, SIGKILL)
         _ = ChildProcess.wait(for: guardianPID)
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
+        ChildProcess.terminate(process)
     }
 }

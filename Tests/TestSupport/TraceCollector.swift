@@ -37,8 +37,5 @@ public final class TraceCollector: Sendable {
         _ = try PageReader(port: port).read("/answer/\(status)", method: "POST")
     }
 
-    deinit {
-        kill(process, SIGTERM)
-        _ = ChildProcess.wait(for: process)
-    }
+    deinit { ChildProcess.terminate(process) }
 }
