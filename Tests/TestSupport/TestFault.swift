@@ -2,6 +2,6 @@
 
 /// A part of a test did not start, or a condition did not come true in time.
 public struct TestFault: Error, CustomStringConvertible {
-    /// What failed, in words.
+    /// The failure in words.
     public let description: String
 }

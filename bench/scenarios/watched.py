@@ -72,7 +72,8 @@ class Watched(Scenario):
         for way in there + there[::-1]:
             drains[way].append(self._drain(bench, contender, way))
         # Both drains of a way have the same number of jobs, so the mean of their seconds gives the rate of both.
-        found = {f"{way}_{key}": fmean(drain[key] for drain in both) for way, both in drains.items() for key in both[0]}
+        found = {f"{way}_{key}": (max if key == "page_ms" else fmean)(drain[key] for drain in both)
+                 for way, both in drains.items() for key in both[0]}
         for way in ways:
             found[f"{way}_jobs_per_s"] = self.options.jobs / found[f"{way}_seconds"]
             found[f"{way}_to_plain"] = found["plain_seconds"] / found[f"{way}_seconds"]

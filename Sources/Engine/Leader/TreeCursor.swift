@@ -51,8 +51,7 @@ struct TreeCursor {
 
     /// Begins a look.
     ///
-    /// - Returns: the delta after which it starts, whether it also ends jobs that were left below ended batches and
-    ///   chains, and whether it settles one tree only.
+    /// - Returns: the parameters of `settle`. The look starts behind the delta `after`.
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, endsOrphans: Bool, oneTree: Bool) {
         due = .max
         began = now

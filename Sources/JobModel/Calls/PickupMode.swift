@@ -39,7 +39,7 @@ public struct PickupMode: Sendable, Equatable {
     /// of them together look 32 times a second.
     static let fewPeers = 8
     /// A worker counts its peers once in so many heartbeats: one for every 48 peers, at most ten. A count reads the rows
-    /// of all peers, so that a thousand counts every 3 s took a third of a core.
+    /// of all peers: with 300 of them a heartbeat took 1.0 ms, and without the count 0.7 ms.
     static let peersPerBeat = 48
     static let mostBeatsPerCount = 10
     /// The longest interval of a worker that listens, and of one that stands by: 1 s, 15 s.

@@ -17,7 +17,7 @@
 -- usual.
 --
 -- If p_queues have at most 32 tracks, it visits only these. Hops would also lead to the tracks of other queues, and
--- read the dead rows at their start, which an old transaction may keep by the million.
+-- read the dead rows at their start. An old transaction may keep millions of them.
 --
 -- has_more: a second row follows, so the worker returns only to tracks with more rows.
 --
