@@ -103,36 +103,36 @@ struct PickupModeTests {
     @Test(arguments: [(0, 1), (47, 1), (48, 2), (300, 7), (480, 10), (100_000, 10)])
     func `the more peers there are, the fewer heartbeats count them`(peers: Int, beats: Int) {
         var mode = listening()
-        var counts = mode.countsPeers()
+        var counts = mode.beatBegins()
         #expect(counts)
         for beat in 1...2 * beats {
             _ = beat % beats == 1 || beats == 1 ? mode.counted(listeners: 0, peers: peers) : .none
-            counts = mode.countsPeers()
+            counts = mode.beatBegins()
             #expect(counts == beat.isMultiple(of: beats))
         }
     }
 
     @Test func `only a worker that listens or stands by counts its peers`() {
         var mode = PickupMode(canListen: true)
-        var counts = mode.countsPeers()
+        var counts = mode.beatBegins()
         #expect(!counts)
         mode = listening()
         #expect(mode.counted(listeners: 16, peers: 40) == .standBy)
-        counts = mode.countsPeers()
+        counts = mode.beatBegins()
         #expect(counts)
         mode.connectionLost()
-        counts = mode.countsPeers()
+        counts = mode.beatBegins()
         #expect(!counts)
     }
 
     @Test func `a worker that listens again counts its peers at once`() {
         var mode = listening()
         _ = mode.counted(listeners: 0, peers: 500)
-        var counts = mode.countsPeers()
+        var counts = mode.beatBegins()
         #expect(!counts)
         mode.connectionLost()
         for _ in 0..<25 { _ = mode.claimReturned(rows: 0, limit: 8) }
-        counts = mode.countsPeers()
+        counts = mode.beatBegins()
         #expect(counts)
     }
 

@@ -221,8 +221,8 @@ struct ClaimPlanner {
         surveyCursor.beginRound()
     }
 
-    /// Whether the next heartbeat counts the workers of the same queues.
-    mutating func countsPeers() -> Bool { pickup.countsPeers() }
+    /// Whether a heartbeat counts the workers of the same queues. It counts as sent.
+    mutating func beatBegins() -> Bool { pickup.beatBegins() }
 
     /// Whether other workers listen in the place of this one.
     var isStandingBy: Bool { pickup.isStandingBy }

@@ -33,7 +33,7 @@ struct TreeCursor {
     /// When the next stretch begins.
     private var turnAt: UInt64 = 0
     /// When the leader looks back again, and when it looks from the beginning.
-    private var wholeAt: UInt64 = 0
+    private var lookBackAt: UInt64 = 0
     private var fromStartAt: UInt64 = 0
     private var began: UInt64 = 0
     /// Whether the look under way is one of the leader, further back than its own members.
@@ -55,7 +55,7 @@ struct TreeCursor {
     mutating func begin(leads: Bool, now: UInt64) -> (after: Int64, endsOrphans: Bool, oneTree: Bool) {
         due = .max
         began = now
-        looksBack = leads && now >= wholeAt
+        looksBack = leads && now >= lookBackAt
         isFromStart = looksBack && now >= fromStartAt
         return (isFromStart ? 0 : looksBack ? trailing : latest, looksBack, settlesOneTree)
     }
@@ -75,7 +75,7 @@ struct TreeCursor {
             turnAt = now + TreeCursor.stretch
         }
         let cost = now - min(now, began)
-        if looksBack { wholeAt = now + TreeCursor.interval - TreeCursor.pause }
+        if looksBack { lookBackAt = now + TreeCursor.interval - TreeCursor.pause }
         if isFromStart {
             fromStartAt = now + min(TreeCursor.longestDistance, max(TreeCursor.interval - TreeCursor.pause, 50 * cost))
         }

@@ -113,7 +113,7 @@ final class Registration {
             worker: shared.dispatcher.worker, inFlight: shared.dispatcher.slots.inUse,
             isDraining: shared.dispatcher.isDraining,
             isListening: shared.dispatcher.claims.isListening,
-            countsPeers: shared.dispatcher.claims.countsPeers(), start: startID, wal: home.wal,
+            countsPeers: shared.dispatcher.claims.beatBegins(), start: startID, wal: home.wal,
             refused: refused,
             judgements: (
                 shared.dispatcher.judging.count,

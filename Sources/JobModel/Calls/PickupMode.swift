@@ -89,9 +89,11 @@ public struct PickupMode: Sendable, Equatable {
         return .listen
     }
 
-    /// Whether the next heartbeat counts the workers of the same queues. Their number does not matter to a worker that
-    /// neither listens nor stands by.
-    public mutating func countsPeers() -> Bool {
+    /// Records a heartbeat.
+    ///
+    /// - Returns: whether it counts the workers of the same queues. Their number does not matter to a worker that
+    ///   neither listens nor stands by.
+    public mutating func beatBegins() -> Bool {
         guard isListening || isStandingBy else { return false }
         beatsUntilCount -= 1
         return beatsUntilCount < 0

@@ -18,11 +18,9 @@ begin
     return;
   end if;
   select w.queues into v_queues from postrider_internal.workers w where w.id = p_worker;
-  -- The lateral subquery reads the few rows of idle_workers first, and looks up their workers.
   select count(*) into listeners
     from (select from postrider_internal.idle_workers i
-           cross join lateral (
-                 select w.* from postrider_internal.workers w where w.id = i.worker limit 1) w
+            join postrider_internal.workers w on w.id = any (array[i.worker])
            where w.ended_at is null and w.in_flight < w.concurrency and w.queues is not distinct from v_queues
              and (not p_listens or i.worker < p_worker)
            limit 16) x;
