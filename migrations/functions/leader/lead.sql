@@ -8,13 +8,18 @@ as $$
 declare
   v_epoch bigint;
 begin
-  -- The lock keeps out a renewal while this worker leaves. A renewal that waited for that commit would take the lease
-  -- once more, and no other worker would lead for 10 s.
-  if not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
+  -- Most workers are not the leader, so this check comes first. A restored database has the lease of an earlier moment.
+  if not exists (
+    select from postrider_internal.leases l
+     where l.name = 'leader'
+       and (l.owner = p_worker or l.until not between clock_timestamp() and clock_timestamp() + interval '11 s')) then
     return null;
   end if;
-  -- is_identified reads files of the server. In the WHERE it is called only if the lease is free or the worker's own,
-  -- because PostgreSQL checks cheaper conditions first.
+  -- The lock keeps out a renewal while this worker leaves. A renewal that waited for that commit would take the lease
+  -- once more, and no other worker would lead for 10 s.
+  if not postrider_internal.is_identified() or not pg_try_advisory_xact_lock_shared(1886351474, p_worker) then
+    return null;
+  end if;
   update postrider_internal.leases l
      set owner = p_worker,
          epoch = case when l.owner = p_worker then l.epoch else l.epoch + 1 end,
@@ -22,7 +27,6 @@ begin
    where l.name = 'leader'
      and (l.owner = p_worker or l.until not between clock_timestamp() and clock_timestamp() + interval '11 s')
      and exists (select from postrider_internal.workers w where w.id = p_worker and w.ended_at is null)
-     and postrider_internal.is_identified()
   returning l.epoch into v_epoch;
   return v_epoch;
 end
