@@ -6256,6 +6256,12 @@ CREATE FUNCTION postrider_internal.may_break_rules(p_job postrider.jobs, p_servi
 REVOKE ALL ON FUNCTION postrider_internal.may_break_rules FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.may_break_rules TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.may_lead(p_lease postrider_internal.leases, p_worker integer) RETURNS boolean
+    LANGUAGE sql
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.may_lead FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.may_lead TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.member_defaults(p_job postrider.jobs) RETURNS jsonb
     LANGUAGE sql STABLE PARALLEL SAFE
     SET search_path TO 'pg_catalog', 'pg_temp'
