@@ -9,25 +9,33 @@ import Testing
 struct SilentSessionTests {
     private enum Session: String { case jobs, duties }
 
-    /// Stops the backend of a session while it waits for a statement, also according to the server.
-    private func stop(_ session: Session, of queue: borrowing TestQueue) throws -> pid_t {
-        let isJobs = "query ~ 'postrider_internal.(enlist|claim|finish|ready|schema)'"
-        let found = try queue.number(
+    /// The process of the session's backend, by the statement that it ran last. Returns 0 if it ran none yet.
+    private func process(of session: Session, in queue: borrowing TestQueue) throws -> pid_t {
+        let isJobs = "query ~ 'postrider_internal.(enlist|claim|finish|ready|schema)|listen postrider'"
+        let found = try queue.connection.query(
             """
-            select pid::int8 from pg_stat_activity where datname = current_database() and usename = 'test_worker'
+            select pid from pg_stat_activity where datname = current_database() and usename = 'test_worker'
             and query ~ 'postrider' and (\(isJobs)) = \(session == .jobs) order by backend_start limit 1
             """)
-        let process = pid_t(found)
-        try TestClock.wait(20, for: "a moment without a statement") {
+        return found.rowCount == 0 ? 0 : found.int32(0, 0)
+    }
+
+    /// Stops the backend of a session while it waits for a statement, also according to the server.
+    private func stop(_ session: Session, of queue: borrowing TestQueue) throws -> pid_t {
+        var stopped: pid_t = 0
+        try TestClock.wait(20, for: "a moment without a statement of \(session)") {
+            let process = try process(of: session, in: queue)
+            // kill(0) would stop this process and its group.
+            guard process > 0 else { return false }
             kill(process, SIGSTOP)
             // A statement that begins at this moment never ends.
             TestClock.sleep(milliseconds: 10)
             let idle = "select count(*) from pg_stat_activity where pid = \(process) and state = 'idle'"
             let isIdle = try queue.number(idle) == 1
-            if !isIdle { kill(process, SIGCONT) }
+            if isIdle { stopped = process } else { kill(process, SIGCONT) }
             return isIdle
         }
-        return process
+        return stopped
     }
 
     @Test func `a new session replaces a silent jobs session and stores its results within 15 s`() throws {
