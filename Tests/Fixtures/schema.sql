@@ -3732,6 +3732,12 @@ CREATE FUNCTION postrider_internal.cache_digest(p_method text, p_url text, p_use
 REVOKE ALL ON FUNCTION postrider_internal.cache_digest FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_digest TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.cache_entry_bytes(p_url text, p_headers bytea, p_body bytea) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.cache_entry_bytes FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_entry_bytes TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.cache_evict() RETURNS bigint
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -3750,6 +3756,11 @@ GRANT ALL ON FUNCTION postrider.cache_invalidate TO postrider_admin, postrider_w
 CREATE FUNCTION postrider_internal.cache_key(p_job postrider.jobs, p_service postrider.services) RETURNS bytea
     LANGUAGE sql STABLE
     AS …;
+CREATE FUNCTION postrider_internal.cache_key(p_job postrider.jobs, p_service postrider.services, p_owner text) RETURNS bytea
+    LANGUAGE sql STABLE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.cache_key FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.cache_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 REVOKE ALL ON FUNCTION postrider_internal.cache_key FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.cache_key TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
@@ -4109,6 +4120,15 @@ CREATE FUNCTION postrider_internal.conclude_one(p_end postrider_internal.outcome
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.conclude_one FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.conclude_one TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.confirm_cache_entry(p_key bytea, p_etag text, p_last_modified text, p_job postrider.jobs, p_service postrider.services, p_headers bytea, p_app_version text) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.confirm_cache_entry FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.confirm_cache_entry TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.confirm_lease(p_track integer, p_seq bigint, p_fence bigint, p_job bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -5151,6 +5171,12 @@ CREATE FUNCTION postrider_internal.fold_timings(p_minutes timestamp with time zo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.fold_timings FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.fold_timings TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.forbids_caching(p_status integer, p_headers bytea) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.forbids_caching FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.forbids_caching TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.forbids_store(p_headers jsonb) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -7804,6 +7830,17 @@ CREATE FUNCTION postrider_internal.store_login(p_credential text, p_names text[]
 REVOKE ALL ON FUNCTION postrider_internal.store_login FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.store_login TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.store_new_answers(p_calls postrider_internal.cache_flights[], p_attempts postrider_internal.finished_attempt[], p_done bigint[], p_app_version text) RETURNS bigint[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.store_new_answers FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.store_new_answers TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.store_refresh(p_credential text, p_epoch bigint, p_version bigint, p_verdict "char", p_sealed bytea, p_plain text[], p_expires_in integer, p_wait_ms bigint, p_error text) RETURNS boolean
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7941,6 +7978,17 @@ CREATE FUNCTION postrider_internal.take_aborts(p_worker integer) RETURNS TABLE(j
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.take_aborts FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.take_aborts TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
+CREATE FUNCTION postrider_internal.take_cache_flights(p_attempts postrider_internal.finished_attempt[]) RETURNS postrider_internal.cache_flights[]
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_hashjoin TO 'off'
+    SET enable_mergejoin TO 'off'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.take_cache_flights FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.take_cache_flights TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.take_dedupe_key(p_queue text, p_key text, p_job bigint) RETURNS bigint
     LANGUAGE plpgsql

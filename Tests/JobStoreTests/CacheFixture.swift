@@ -45,8 +45,9 @@ struct CacheFixture: ~Copyable {
     ) throws -> String {
         try queue.connection.execute(
             """
-            select fixture.answer(\(job), \(status), '\(headers)' || chr(10), '\(body)',
-              \(app.map { "'\($0)'" } ?? "null"), '\(verdict)', \(code.map { "'\($0)'" } ?? "null"))
+            select fixture.finish(\(app.map { "'\($0)'" } ?? "null"),
+              fixture.attempt(\(job), \(status), '\(headers)' || chr(10), '\(body)', '\(verdict)',
+                \(code.map { "'\($0)'" } ?? "null")))
             """)
         return try look(job)
     }
@@ -84,20 +85,27 @@ struct CacheFixture: ~Copyable {
           select coalesce(array_agg(job order by job), '{}') into v_called from called;
           return v_called;
         end $$;
-        create function fixture.answer(p_job bigint, p_status int, p_headers text, p_body text, p_app text,
-          p_verdict "char", p_code text) returns void language plpgsql as $$
+        create function fixture.attempt(p_job bigint, p_status int, p_headers text, p_body text, p_verdict "char",
+          p_code text) returns postrider_internal.finished_attempt language plpgsql as $$
         declare
           h fixture.held;
           a postrider_internal.finished_attempt;
         begin
-          delete from fixture.held where job = p_job returning * into h;
+          select * into h from fixture.held where job = p_job;
           a := postrider_internal.unsent_attempt(h.track, h.seq, h.fence, p_verdict, p_code, case
                                                  when p_code is not null then 'it failed' end);
           a.job_id := p_job;
           a.status := nullif(p_status, 0);
           a.headers := convert_to(p_headers, 'LATIN1');
           a.body := convert_to(p_body, 'UTF8');
-          perform postrider_internal.judge(h.worker, p_app, array[a]);
+          return a;
+        end $$;
+        create function fixture.finish(p_app text, variadic p_attempts postrider_internal.finished_attempt[])
+          returns void language plpgsql as $$
+        begin
+          perform postrider_internal.judge((select worker from fixture.held where job = p_attempts[1].job_id), p_app,
+                                           p_attempts);
+          delete from fixture.held where job in (select job_id from unnest(p_attempts));
         end $$;
         create function fixture.look(p_job bigint) returns text language sql as $$
           select concat_ws(' ', s.state, a.cache, s.error_code, s.status_code, convert_from(s.body, 'UTF8'))

@@ -335,7 +335,7 @@ struct CacheHTTPTests {
         for path in ["a", "b", "c"] { jobs.append(try fixture.insert("service", "'s'", url: "http://h/\(path)")) }
         jobs.append(try fixture.queue.insert("service, method, url", "'s', 'POST', 'http://h/a'"))
         #expect(try fixture.take() == jobs)
-        let calls = jobs.map { "select fixture.answer(\($0), 200, \(headers), 'x', null, 's', null)" }
+        let calls = jobs.map { "select fixture.finish(null, fixture.attempt(\($0), 200, \(headers), 'x', 's', null))" }
         let other = try PGConnection(fixture.queue.database)
         try fixture.queue.connection.execute("set lock_timeout = '100ms'")
         try other.execute("begin; \(calls[0])")

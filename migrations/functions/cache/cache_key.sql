@@ -1,7 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The planner inlines this function, so it builds no row for it.
-create or replace function postrider_internal.cache_key(p_job postrider.jobs,
-                                                        p_service postrider.services) returns bytea
+-- The planner inlines both functions, so it builds no row for them.
+--
+-- p_owner: credential_owner of the credential that the job uses. store_new_answers passes it, because it reads the
+-- owner once for a batch.
+create or replace function postrider_internal.cache_key(p_job postrider.jobs, p_service postrider.services,
+                                                        p_owner text) returns bytea
 language sql stable
 as $$
   select case
@@ -26,9 +29,18 @@ as $$
         when postrider_internal.used_credential(p_job.credential, p_service.credential) is null
            then coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name)
            else concat(coalesce(nullif(p_service.cache_namespace, ''), E'\t' || p_service.name), E'\n',
-             postrider_internal.credential_owner(postrider_internal.used_credential(p_job.credential,
-                 p_service.credential))) end)
+             p_owner) end)
   end
 $$;
-comment on function postrider_internal.cache_key(postrider.jobs, postrider.services) is
+comment on function postrider_internal.cache_key(postrider.jobs, postrider.services, text) is
   'the cache key of a job; null: not cached, as for a download or a password in the URL';
+
+create or replace function postrider_internal.cache_key(p_job postrider.jobs,
+                                                        p_service postrider.services) returns bytea
+language sql stable
+as $$
+  select postrider_internal.cache_key(p_job, p_service, postrider_internal.credential_owner(
+    postrider_internal.used_credential(p_job.credential, p_service.credential)))
+$$;
+comment on function postrider_internal.cache_key(postrider.jobs, postrider.services) is
+  'the cache key of a job for the user who is logged in now';

@@ -3,6 +3,8 @@
 -- Runs after finish and applies the ended calls to the cache. An attempt without a lease stores nothing and lets the
 -- next job in line make the call.
 --
+-- store_new_answers stores the new entries of the batch at once. If it fails, the loop stores each answer alone.
+--
 -- An open transaction that has called cache_invalidate may hold an entry. This waits 20 ms for the first such entry and
 -- 1 ms for each further one. It runs at the end of a call, and a timeout would lose its whole batch. An answer not
 -- stored for this reason may be good, so the first job in line makes the next call.
@@ -14,10 +16,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_calls postrider_internal.cache_flights[];
+  v_stored bigint[] := '{}';               -- jobs whose answers store_new_answers has stored
   v_call record;
   v_job postrider.jobs;
   v_service postrider.services;
-  v_fresh interval;
   v_attempt postrider_internal.finished_attempt;
   v_serves boolean;
   v_is_locked boolean;
@@ -26,27 +29,35 @@ declare
   v_keys bytea[] := '{}';
   v_all boolean[] := '{}';                 -- whether to release all jobs that wait for the key, or the first
 begin
+  v_calls := postrider_internal.take_cache_flights(p_attempts);
+  if v_calls is null then
+    return;
+  end if;
+  -- An error while an answer is stored must never roll back its batch.
+  begin
+    perform set_config('lock_timeout', v_lock_timeout, true);
+    v_stored := postrider_internal.store_new_answers(v_calls, p_attempts, p_done, p_app_version);
+    perform set_config('lock_timeout', v_timeout, true);
+  exception
+    when lock_not_available then
+      v_lock_timeout := '1ms';
+    when others then
+      null;                                -- the loop finds the answer at fault
+  end;
+  select coalesce(array_agg(c.key), '{}'), coalesce(array_agg(true), '{}') into v_keys, v_all
+    from unnest(v_calls) c where c.leads and c.job_id = any (v_stored);
   for v_call in
-    with ended as (
-      delete from postrider_internal.cache_flights c
-       where c.ctid = any (array(
-               select o.ctid
-                 from unnest(p_attempts) x
-                 join postrider_internal.cache_flights o on o.job_id = x.job_id and o.fence = x.fence
-                order by o.key
-                  for update of o))
-      returning c.*)
     -- The key of a variant does not show its base, and this may insert the row of the base. So all variants of one base
     -- come first, then those with the next base.
     select e.*, x as attempt, j as job, s as service
-      from ended e join unnest(p_attempts) x on x.job_id = e.job_id
+      from unnest(v_calls) e join unnest(p_attempts) x on x.job_id = e.job_id
       join postrider.jobs j on j.id = any (array[e.job_id]) left join postrider.services s on s.name = j.service
+     where e.job_id <> all (v_stored)
      order by e.base, e.key, e.job_id
   loop
     v_attempt := v_call.attempt;
     v_serves := false;
     v_is_locked := false;
-    v_fresh := null;
     if v_attempt.seq = any (p_done) and v_attempt.verdict = 's' then
       v_job := case when (v_call.job).parent_id is null then v_call.job
                     else postrider_internal.filled_job(v_call.job) end;
@@ -62,20 +73,8 @@ begin
           update postrider.cache_entries e set failed_at = clock_timestamp(), last_used = clock_timestamp()
             where e.key = v_call.key;
         elsif v_attempt.cache = 'revalidated' then
-          if v_service.cache_mode = 'http' then
-            select f.fresh into v_fresh from postrider_internal.http_freshness(v_attempt.headers, clock_timestamp()) f;
-          end if;
-          update postrider.cache_entries e
-             set created_at = clock_timestamp(), last_used = clock_timestamp(), failed_at = null,
-               headers = v_attempt.headers,
-                 fresh = v_fresh, etag = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'etag'), e.etag),
-                 last_modified = coalesce(postrider_internal.cache_tag(v_attempt.headers, 'last-modified'),
-                                          e.last_modified)
-           where e.key = v_call.key and e.etag is not distinct from v_call.etag
-             and e.last_modified is not distinct from v_call.last_modified
-             and e.version = v_job.cache_version and e.sensitive is not distinct from v_job.cache_sensitive
-             and e.app_version is not distinct from p_app_version;
-          v_serves := v_fresh is null or v_fresh > interval '0';
+          v_serves := postrider_internal.confirm_cache_entry(
+            v_call.key, v_call.etag, v_call.last_modified, v_job, v_service, v_attempt.headers, p_app_version);
         elsif postrider_internal.has_own_rule(v_call.job_id, v_call.fence) then
           v_is_locked := true;             -- the call of the next job may bring an answer to store
           v_serves := false;

@@ -2,8 +2,8 @@
 -- planner: no-jit, no-seqscan
 -- One entry for each key: a newer answer replaces the older one of any version or sensitive value.
 --
--- Not stored: parts of an answer (206), answers that set a cookie, and answers that the server forbids to store in http
--- mode. An answer that would fill a quarter of the cache alone is not stored either.
+-- Not stored: answers for which forbids_caching is true, and answers that the server forbids to store in http mode. An
+-- answer that would fill a quarter of the cache alone is not stored either.
 --
 -- p_key: the key computed before the call (cache_key), not the key that the job has by now.
 create or replace function postrider_internal.store_cache_entry(
@@ -29,8 +29,8 @@ begin
     p_service.headers := null;
   end if;
   v_entry.url := postrider_internal.url_without_login(postrider_internal.job_url(p_job.url, p_job.use_cdn, p_service));
-  v_entry.bytes := octet_length(v_body) + octet_length(v_headers) + octet_length(v_entry.url) + 300;
-  if v_key is null or p_status in (206, 304) or convert_from(v_headers, 'LATIN1') ~ E'(^|\\n)set-cookie:'
+  v_entry.bytes := postrider_internal.cache_entry_bytes(v_entry.url, v_headers, v_body);
+  if v_key is null or postrider_internal.forbids_caching(p_status, v_headers)
      or v_entry.bytes > (select t.cache_max_bytes / 4 from postrider.settings t) then
     return false;
   end if;
