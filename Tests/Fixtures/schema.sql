@@ -3638,6 +3638,14 @@ CREATE FUNCTION postrider_internal.assign_positions(p_jobs bigint[]) RETURNS voi
 REVOKE ALL ON FUNCTION postrider_internal.assign_positions FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.assign_positions TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
+CREATE FUNCTION postrider_internal.awaits_acceptance(p_credential text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.awaits_acceptance FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.awaits_acceptance TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
+
 CREATE FUNCTION postrider_internal.awaits_hooks(p_job postrider.jobs, p_since timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4234,6 +4242,13 @@ CREATE FUNCTION postrider_internal.credentials_check() RETURNS trigger
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.credentials_check FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.credentials_check TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.credentials_to_update(p_credential text[], p_found text[], p_job bigint[]) RETURNS text[]
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.credentials_to_update FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.credentials_to_update TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.cron_after(p_plan postrider_internal.cron_plan, p_zone text, p_after timestamp with time zone) RETURNS timestamp with time zone
     LANGUAGE plpgsql STABLE
@@ -5111,6 +5126,12 @@ CREATE FUNCTION postrider_internal.first_job_since(p_time timestamp with time zo
     AS …;
 REVOKE ALL ON FUNCTION postrider_internal.first_job_since FROM PUBLIC;
 GRANT ALL ON FUNCTION postrider_internal.first_job_since TO postrider_worker;
+
+CREATE FUNCTION postrider_internal.fitting_place(p_places jsonb, p_body_json jsonb, p_has_form boolean) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS …;
+REVOKE ALL ON FUNCTION postrider_internal.fitting_place FROM PUBLIC;
+GRANT ALL ON FUNCTION postrider_internal.fitting_place TO postrider_admin, postrider_client, postrider_reader, postrider_worker;
 
 CREATE FUNCTION postrider_internal.fold(p_worker integer, p_epoch bigint, p_after bigint, p_limit integer) RETURNS TABLE(latest bigint, jobs bigint, job_id bigint, queue text, lane text, state text, attempt integer, error_code text, status_code integer)
     LANGUAGE plpgsql

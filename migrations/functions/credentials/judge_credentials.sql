@@ -66,12 +66,7 @@ begin
         or v_attempt.status in (404, 405, 406, 409, 410, 415, 422)
         then 'accepted' end;
   end loop;
-  v_names := array(
-    select distinct x.credential
-      from unnest(v_credential_of, v_found, v_job_of) as x(credential, found, job)
-     where x.found in ('refused', 'logged_out') or x.found = 'accepted'
-       and postrider_internal.is_new_acceptance(x.credential, x.job)
-     order by x.credential);
+  v_names := postrider_internal.credentials_to_update(v_credential_of, v_found, v_job_of);
 
   for k in 1 .. cardinality(v_names) loop
     v_is_locked := false;
