@@ -43,7 +43,7 @@ public struct AttemptRows: ~Copyable {
         case .error: rows.append(text: attempt.verdict.message)
         case .headers: rows.append(bytes: attempt.outcome?.response?.headerBlock)
         case .body: rows.append(bytes: attempt.outcome?.response?.body)
-        case .retryAfterMs: rows.append(int64: attempt.verdict.retryAfter.map(AttemptRows.milliseconds))
+        case .retryAfterMs: rows.append(int64: attempt.verdict.retryAfter?.wholeMilliseconds)
         case .dns: rows.append(int32: (attempt.outcome?.timings.dns).map { Int32(clamping: $0) })
         case .connect: rows.append(int32: (attempt.outcome?.timings.connect).map { Int32(clamping: $0) })
         case .tls: rows.append(int32: (attempt.outcome?.timings.tls).map { Int32(clamping: $0) })
@@ -68,11 +68,6 @@ public struct AttemptRows: ~Copyable {
         case .cache, .encoding: rows.appendNull(.text)
         case .result: rows.appendNull(.jsonb)
         }
-    }
-
-    private static func milliseconds(_ wait: Duration) -> Int64 {
-        let (seconds, attoseconds) = wait.components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
     /// A tab marks a removed line, since no cookie line begins with one.

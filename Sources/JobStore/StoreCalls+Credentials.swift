@@ -49,8 +49,7 @@ extension StoreCalls {
         parameters.append(bytes: sealed)
         parameters.append(texts: sealed == nil ? answer.secrets?.pairs ?? [] : [])
         parameters.append(int32: answer.expiresIn)
-        parameters.append(
-            int64: answer.wait.map { $0.components.seconds * 1000 + $0.components.attoseconds / 1_000_000_000_000_000 })
+        parameters.append(int64: answer.wait?.wholeMilliseconds)
         parameters.append(text: answer.reason)
     }
 }

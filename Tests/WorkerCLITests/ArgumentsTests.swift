@@ -166,7 +166,9 @@ struct ArgumentsTests {
         #expect(HelpText.program(Program.commands).contains("  \(name)"))
     }
 
-    @Test(arguments: [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2h", 7_200_000), ("0s", 0)])
+    @Test(arguments: [
+        ("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("2h", 7_200_000), ("0s", 0), ("272h", 979_200_000),
+    ])
     func `a duration is parsed and formatted to the same text`(text: String, milliseconds: Int) {
         #expect(DurationText.parse(text) == .milliseconds(milliseconds))
         #expect(DurationText.format(.milliseconds(milliseconds)) == text)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JobModel
+
 /// Durations in the form `500ms`, `30s`, `5m`, `2h`.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int)] = [
@@ -19,7 +21,7 @@ enum DurationText {
 
     /// The shortest text that `parse` reads back, exact to the millisecond.
     static func format(_ duration: Duration) -> String {
-        let milliseconds = Int(duration / .milliseconds(1))
+        let milliseconds = Int(duration.wholeMilliseconds)
         for unit in units.reversed() where milliseconds % unit.milliseconds == 0 && milliseconds >= unit.milliseconds {
             return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import JobModel
 internal import PGClient
 internal import Reactor
 
@@ -67,7 +68,7 @@ enum TopCommand {
             // poll ignores an entry with a negative descriptor.
             pollfd(fd: keys.descriptor, events: Int16(POLLIN), revents: 0),
         ]
-        guard unsafe poll(&entries, 2, Int32(interval / .milliseconds(1))) > 0 else { return false }
+        guard unsafe poll(&entries, 2, Int32(interval.wholeMilliseconds)) > 0 else { return false }
         if entries[0].revents != 0 { return !signals.read().isEmpty }
         return keys.read().contains { $0 == UInt8(ascii: "q") || $0 == UInt8(ascii: "Q") }
     }
