@@ -11,7 +11,8 @@ cd "$(dirname "$0")/.."
 program=$1 worker=$2
 shift 2
 seconds=${FUZZ_SECONDS:-600}
-known=$(FUZZ_TARGET='' "$program" 2>/dev/null </dev/null | grep -oP '(?<=one of ).*' || true)
+# Without a target the program prints their names and ends, which libFuzzer would record as a finding in this folder.
+known=$(FUZZ_TARGET='' "$program" -exact_artifact_path=/dev/null 2>/dev/null </dev/null | grep -oP '(?<=one of ).*' || true)
 # shellcheck disable=SC2206
 targets=("$@")
 ((${#targets[@]})) || read -ra targets <<<"$known sql"

@@ -8,17 +8,16 @@
 # On Linux, swiftc refuses -sanitize=undefined. Swift itself traps where C has undefined behaviour.
 # One build has both, because the runtime of the address sanitizer contains the runtime of UBSan.
 #
-# Each kind has its own build folder. SWIFT is the command of the package manager.
+# Each kind has its own build folder. SWIFT is the command of the package manager, as a shell would read it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 kind=$1
-read -ra swift <<<"${SWIFT:-swift}"
 # The default linker, gold, warns about each exported symbol of the sanitizer.
 options=(--scratch-path ".build/$kind" --sanitize "$kind" -Xswiftc -use-ld=lld)
 if [[ $kind == address ]]; then options+=(-Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=undefined); fi
 # Integration tests are left out: they need minutes each.
-POSTRIDER_UNIT_TESTS=1 "${swift[@]}" build --build-tests "${options[@]}"
+POSTRIDER_UNIT_TESTS=1 eval "${SWIFT:-swift}" build --build-tests '"${options[@]}"'
 
 # The tests and the programs that they start write their reports into this folder.
 findings=$PWD/.build/$kind-findings

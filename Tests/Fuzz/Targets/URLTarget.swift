@@ -58,10 +58,10 @@ enum URLTarget {
 
     /// The argument of a credential replaces each argument of the same name.
     private static func checkDropping(_ name: String, from url: String) throws(Finding) {
-        let left = HTTPCall.dropping(name, from: url)
-        guard let mark = left.utf8.firstIndex(of: 0x3f) else { return }
-        let query = left.utf8[left.utf8.index(after: mark)...].prefix { $0 != 0x23 }
-        for argument in query.split(separator: 0x26) {
+        // A question mark behind a number sign belongs to the fragment.
+        let left = HTTPCall.dropping(name, from: url).utf8.prefix { $0 != 0x23 }
+        guard let mark = left.firstIndex(of: 0x3f) else { return }
+        for argument in left[left.index(after: mark)...].split(separator: 0x26) {
             let written = Array(argument.prefix { $0 != 0x3d })
             try expect(
                 written != Array(name.utf8) || name.utf8.contains { $0 == 0x25 || $0 == 0x2b }, "an argument stays")

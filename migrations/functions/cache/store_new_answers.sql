@@ -3,8 +3,13 @@
 -- Most answers make a new entry. One statement stores them, which saves 11 % of PostgreSQL's time for a job with
 -- everything (bench `rich`). A subtransaction for each answer cost this much.
 --
--- Not stored here: answers of http mode, of services with servers, and of members of batches and chains, answers that
--- may not be cached, and answers whose key has an entry. Of two answers for one key the first is stored.
+-- It leaves out:
+-- - answers of http mode and of services with servers
+-- - answers of members of batches and chains
+-- - answers that may not be cached
+-- - answers whose key has an entry
+--
+-- Of two answers for one key it stores the first.
 --
 -- Entries are locked by key.
 create or replace function postrider_internal.store_new_answers(
