@@ -178,8 +178,9 @@ int64_t ccurl_transfer_room_since(const ccurl_transfer *_Nonnull t);
 int64_t ccurl_transfer_wanted(const ccurl_transfer *_Nonnull t);
 /// Continues with so much room, and may wait again. Returns 0 or the CURLcode of its end, like `ccurl_transfer_resume`.
 int ccurl_transfer_give_room(ccurl_transfer *_Nonnull t, int64_t bytes);
-/// Copies the body, whose length is in the result, and frees it piece by piece. The result's `body` is void then.
-void ccurl_transfer_take_body(ccurl_transfer *_Nonnull t, uint8_t *_Nonnull out);
+/// Copies the body, whose length is in the result, and frees it piece by piece. The result's `body` is void then. `out`
+/// may be null for an empty body.
+void ccurl_transfer_take_body(ccurl_transfer *_Nonnull t, uint8_t *_Nullable out);
 
 typedef enum {
     CCURL_ON_TIME,

@@ -45,8 +45,13 @@ import JobModel
 
     /// Removes and returns the body of the answer.
     func takeBody(_ count: Int) -> [UInt8] {
-        unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            if let base = buffer.baseAddress { unsafe ccurl_transfer_take_body(handle, base) }
+        // All empty arrays share one storage. Swift's library would write the length into it, in several threads at once.
+        guard count > 0 else {
+            unsafe ccurl_transfer_take_body(handle, nil)
+            return []
+        }
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            unsafe ccurl_transfer_take_body(handle, buffer.baseAddress)
             initialized = count
         }
     }
