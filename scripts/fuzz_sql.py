@@ -10,6 +10,7 @@ a new kind of result are written to that folder.
 
 import argparse
 import base64
+import functools
 import json
 import os
 import pathlib
@@ -161,8 +162,8 @@ def main():
     findings, count = {}, 0
     try:
         connection = psycopg.connect(server.database, autocommit=True)
-        # As text, because Python refuses to read a number of more than 4,300 digits.
-        psycopg.types.json.set_json_loads(str, connection)
+        # Whole numbers stay text, because Python refuses to read one of more than 4,300 digits.
+        psycopg.types.json.set_json_loads(functools.partial(json.loads, parse_int=str), connection)
         connection.execute("set statement_timeout = '2s'; set jit = off")
         all_targets = targets()
         for target in all_targets:
